@@ -1,0 +1,32 @@
+# assay_component(NAME [LINK target...]): the static library assay_NAME from every .cpp below the
+# calling folder. LINK names assay_* components above it in the list and outside libraries.
+function(assay_component name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  if(NOT sources)
+    add_library(assay_${name} INTERFACE)
+    target_link_libraries(assay_${name} INTERFACE assay_options ${ARG_LINK})
+    return()
+  endif()
+  add_library(assay_${name} STATIC ${sources})
+  target_link_libraries(assay_${name} PUBLIC assay_options ${ARG_LINK})
+endfunction()
+
+# assay_test(NAME [LINK target...]): the test program test_NAME from every *_test.cpp of the folder
+# tests/NAME (and helpers beside them), one ctest entry per test case.
+function(assay_test name)
+  cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "_fuzz\\.cpp$")
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${name} ${sources})
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${name} PRIVATE ASSAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+                                                  ASSAY_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  target_link_libraries(test_${name} PRIVATE assay_options ${ARG_LINK} GTest::gmock_main)
+  gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}/"
+                       PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
+endfunction()

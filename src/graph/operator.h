@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operator table: one entry an operator, registered by explicit calls, one file a family in
+// graph/ops/. An entry answers every question about its operator: legal attributes, shapes, cost,
+// gradient, and what it computes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/attribute.h"
+#include "graph/graph.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+namespace assay {
+
+struct AttributeSpec {
+  std::string name;
+  AttributeType type = AttributeType::kInt;
+  std::optional<Attribute> default_value;  // nothing: absent unless given
+  bool required = false;
+};
+
+// What shape inference of one node sees. `values` holds the data of inputs that are constants
+// (null otherwise), for operators whose output shape is data (Reshape, Slice, Expand ...).
+struct InferContext {
+  std::span<const TensorType* const> inputs;  // null where omitted
+  std::span<const Tensor* const> constants;   // null unless the input is a constant
+  const Attributes& attributes;
+  size_t output_count = 1;
+
+  bool has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
+  const TensorType& type(size_t input) const { return *inputs[input]; }
+};
+
+// Forward cost of one node. A multiply-add is 1 MAC and 2 FLOPs; a comparison, a maximum or an
+// element-wise arithmetic operation is 1 FLOP; exp, log, tanh, erf, sqrt, pow, division's
+// reciprocal count in `transcendentals`, not in `flops`. Traffic is unfused: each operand once.
+struct Cost {
+  double macs = 0;
+  double flops = 0;
+  double transcendentals = 0;
+  double read_bytes = 0;
+  double write_bytes = 0;
+};
+
+struct CostContext {
+  std::span<const TensorType* const> inputs;
+  std::span<const TensorType* const> outputs;
+  const Attributes& attributes;
+};
+
+// What a reference kernel sees: packed host tensors in, allocated packed host tensors out.
+struct KernelContext {
+  std::span<const Tensor* const> inputs;  // null where omitted
+  std::span<Tensor> outputs;              // allocated with the inferred types
+  const Attributes& attributes;
+
+  bool has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
+};
+
+class GraphBuilder;
+// What a gradient sees. Adds nodes that compute the gradients of the inputs from those of the
+// outputs.
+struct GradientContext {
+  GraphBuilder& builder;
+  const Node& node;
+  std::span<const ValueId> output_gradients;  // kNoValue where none arrives
+  std::span<ValueId> input_gradients;         // to fill; kNoValue where none exists
+};
+
+using InferFunction = Result<std::vector<TensorType>> (*)(const InferContext&);
+using CostFunction = Cost (*)(const CostContext&);
+using KernelFunction = Result<void> (*)(const KernelContext&);
+using GradientFunction = Result<void> (*)(const GradientContext&);
+
+struct OpEntry {
+  std::string domain;     // "" is ONNX's default domain, "assay" ours
+  std::string type;       // "Conv"
+  int since_version = 1;  // the ONNX version whose semantics the entry has
+  size_t min_inputs = 0;
+  size_t max_inputs = 0;  // kVariadic: any number
+  size_t min_outputs = 1;
+  size_t max_outputs = 1;
+  std::vector<AttributeSpec> attributes;
+  InferFunction infer = nullptr;        // never null
+  CostFunction cost = nullptr;          // null: only the operands' bytes
+  KernelFunction kernel = nullptr;      // null: the reference engine cannot
+  GradientFunction gradient = nullptr;  // null: not differentiable, or not yet
+  std::string note;                     // why something is missing, for docs
+
+  static constexpr size_t kVariadic = static_cast<size_t>(-1);
+};
+
+class OpTable {
+ public:
+  void add(OpEntry entry);  // asserts that it is new
+  const OpEntry* find(std::string_view domain, std::string_view type) const;
+  std::vector<const OpEntry*> entries() const;  // sorted by domain and type
+
+ private:
+  std::vector<std::unique_ptr<OpEntry>> entries_;
+};
+
+// The table of all families, built once on first use (thread-safe) and constant afterwards.
+const OpTable& op_table();
+
+// Every node's cost: the entry's function, or operand bytes alone.
+Cost node_cost(const Graph& graph, const Node& node);
+
+}  // namespace assay
