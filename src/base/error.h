@@ -32,11 +32,13 @@ enum class ErrorCode {
 
 std::string_view error_code_name(ErrorCode code);
 
-// message says what happened; place says where (a file, a node, a field) and may be empty.
+// message says what happened; place says where (a file, a node, a field) and may be empty; hint says
+// what to do about it, where that is known (a command to type).
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;
-  std::string place;
+  std::string place = {};
+  std::string hint = {};
 
   // "message (place)", or "message" without a place.
   std::string text() const;
