@@ -30,7 +30,9 @@ enum class ErrorCode {
   kInternal,  // a library threw what we did not foresee
 };
 
+// "out-of-memory"; and back, for errors that crossed a process border as text.
 std::string_view error_code_name(ErrorCode code);
+std::optional<ErrorCode> error_code_of(std::string_view name);
 
 // message says what happened; place says where (a file, a node, a field) and may be empty; hint says
 // what to do about it, where that is known (a command to type).

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/files.h"
+#include "base/text.h"
+
+extern char** environ;
+
+namespace assay {
+namespace {
+
+constexpr size_t kTailBytes = 8192;
+constexpr size_t kLongestLine = size_t{256} << 20;
+constexpr size_t kLargestOutput = size_t{16} << 20;
+constexpr int kWritePatienceMs = 60'000;
+constexpr const char* kParentVariable = "ASSAY_PARENT_PID";
+
+std::string describe(int number) { return std::generic_category().message(number); }
+
+// Owns one file descriptor.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor() { reset(); }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+  void reset() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+Error no_descriptors() {
+  return {ErrorCode::kIo, fmt::format("cannot make a pipe: {}", describe(errno)), ""};
+}
+
+// Both ends close on exec and lie above the standard descriptors, which the child's dup2 overwrites
+// (a parent may run with stdin closed).
+Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return no_descriptors();
+  Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+  for (Descriptor* end : {&pipe.read, &pipe.write}) {
+    if (end->get() > STDERR_FILENO) continue;
+    const int moved = ::fcntl(end->get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (moved < 0) return no_descriptors();
+    *end = Descriptor(moved);
+  }
+  return pipe;
+}
+
+void make_nonblocking(const Descriptor& descriptor) {
+  const int flags = ::fcntl(descriptor.get(), F_GETFL);
+  ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK);
+}
+
+// Our environment with the additions, as execve wants it.
+std::vector<std::string> merged_environment(std::map<std::string, std::string> added) {
+  added[kParentVariable] = std::to_string(::getpid());
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!added.contains(std::string(text.substr(0, text.find('='))))) entries.emplace_back(text);
+  }
+  for (const auto& [name, value] : added) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  result.reserve(texts.size() + 1);
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// The attributes and file actions of one posix_spawn.
+class SpawnPlan {
+ public:
+  SpawnPlan() {
+    posix_spawnattr_init(&attributes_);
+    posix_spawn_file_actions_init(&actions_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions_);
+  }
+
+  int spawn(pid_t* pid, const ProcessOptions& options, int in, int out, int err) {
+    sigset_t none;
+    sigset_t all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!options.working_directory.empty()) {
+      posix_spawn_file_actions_addchdir_np(&actions_, options.working_directory.c_str());
+    }
+    posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+    std::vector<std::string> arguments = options.arguments;
+    std::vector<std::string> environment = merged_environment(options.environment);
+    return posix_spawnp(pid, arguments[0].c_str(), &actions_, &attributes_,
+                        pointers(arguments).data(), pointers(environment).data());
+  }
+
+ private:
+  posix_spawnattr_t attributes_{};
+  posix_spawn_file_actions_t actions_{};
+};
+
+// Milliseconds for poll(): rounded up, so that a wait never ends early. -1 waits for ever.
+int poll_timeout(const std::optional<Nanoseconds>& deadline, const Clock& clock) {
+  if (!deadline) return -1;
+  const auto rest = std::chrono::ceil<std::chrono::milliseconds>(*deadline - clock.now());
+  return static_cast<int>(std::clamp<int64_t>(rest.count(), 0, 1'000'000'000));
+}
+
+// write() that returns EPIPE without raising SIGPIPE in this process.
+ssize_t write_quietly(int fd, const char* data, size_t size) {
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigset_t pending;
+  sigemptyset(&pipe_signal);
+  sigaddset(&pipe_signal, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  const ssize_t written = ::write(fd, data, size);
+  const int error = errno;
+  if (written < 0 && error == EPIPE && sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    while (sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return written;
+}
+
+}  // namespace
+
+std::string ExitStatus::text() const {
+  if (signal == 0) return fmt::format("exit code {}", code);
+  const char* description = ::sigdescr_np(signal);
+  return fmt::format("signal {} ({})", signal, description != nullptr ? description : "unknown");
+}
+
+struct ChildProcess::State {
+  pid_t pid = -1;
+  Descriptor in;
+  Descriptor out;
+  std::string buffer;   // of stdout, not yet returned
+  size_t searched = 0;  // bytes of the buffer known to hold no newline
+  bool ended = false;   // stdout is at its end
+  std::optional<ExitStatus> exit;
+
+  Descriptor err;
+  Descriptor stop;  // an eventfd that ends the reader of stderr
+  std::mutex tail_mutex;
+  std::string tail;
+  std::thread reader;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (pid > 0 && !exit) {
+      ::kill(-pid, SIGKILL);
+      while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    } else if (pid > 0) {
+      ::kill(-pid, SIGKILL);  // grandchildren left in the group
+    }
+    stop_reader();
+  }
+
+  void read_stderr() {
+    std::array<pollfd, 2> wanted{pollfd{err.get(), POLLIN, 0}, pollfd{stop.get(), POLLIN, 0}};
+    std::array<char, 4096> piece{};
+    while (true) {
+      if (::poll(wanted.data(), wanted.size(), -1) < 0) {
+        if (errno == EINTR) continue;
+        return;
+      }
+      // Read what is there before obeying `stop`, so that the last words are kept.
+      if (wanted[0].revents == 0) return;
+      const ssize_t got = ::read(err.get(), piece.data(), piece.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return;
+      const std::scoped_lock lock(tail_mutex);
+      tail.append(piece.data(), static_cast<size_t>(got));
+      if (tail.size() > kTailBytes) tail.erase(0, tail.size() - kTailBytes);
+    }
+  }
+
+  void stop_reader() {
+    if (!reader.joinable()) return;
+    const uint64_t one = 1;
+    if (::write(stop.get(), &one, sizeof(one)) < 0) return;  // an eventfd takes 8 bytes always
+    reader.join();
+  }
+
+  void take_status(int status) {
+    exit =
+        WIFSIGNALED(status) ? ExitStatus{0, WTERMSIG(status)} : ExitStatus{WEXITSTATUS(status), 0};
+  }
+
+  // Appends what stdout has ready; at its end sets `ended`.
+  Result<void> read_more() {
+    const size_t used = buffer.size();
+    buffer.resize(used + (size_t{64} << 10));
+    const ssize_t got = ::read(out.get(), buffer.data() + used, buffer.size() - used);
+    const int error = errno;
+    buffer.resize(used + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) ended = true;
+    if (got < 0 && error != EINTR && error != EAGAIN) {
+      return Error{ErrorCode::kIo, "cannot read from the child: " + describe(error), ""};
+    }
+    return {};
+  }
+
+  // A whole line of the buffer, or the rest at the end of the file.
+  std::optional<std::string> take_line() {
+    const size_t newline = buffer.find('\n', searched);
+    if (newline == std::string::npos && (!ended || buffer.empty())) {
+      searched = buffer.size();
+      return std::nullopt;
+    }
+    std::string line = buffer.substr(0, newline);
+    buffer.erase(0, newline == std::string::npos ? newline : newline + 1);
+    searched = 0;
+    return line;
+  }
+};
+
+ChildProcess::ChildProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept = default;
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept = default;
+ChildProcess::~ChildProcess() = default;
+
+Result<ChildProcess> ChildProcess::start(const ProcessOptions& options) {
+  ASSAY_ASSERT(!options.arguments.empty(), "a process needs a program");
+  const std::string& program = options.arguments[0];
+  ASSAY_ASSIGN(Pipe in, make_pipe());
+  ASSAY_ASSIGN(Pipe out, make_pipe());
+  ASSAY_ASSIGN(Pipe err, make_pipe());
+  auto state = std::make_unique<State>();
+  state->stop = Descriptor(::eventfd(0, EFD_CLOEXEC));
+  if (!state->stop.open()) return no_descriptors();
+  pid_t pid = -1;
+  const int error =
+      SpawnPlan().spawn(&pid, options, in.read.get(), out.write.get(), err.write.get());
+  if (error != 0) {
+    const bool missing = error == ENOENT || error == ENOTDIR;
+    return Error{missing ? ErrorCode::kNotFound : ErrorCode::kIo,
+                 "cannot start '" + program + "': " + describe(error), options.working_directory};
+  }
+  state->pid = pid;
+  state->in = std::move(in.write);
+  state->out = std::move(out.read);
+  state->err = std::move(err.read);
+  make_nonblocking(state->in);
+  make_nonblocking(state->out);
+  state->reader = std::thread([child = state.get()] { child->read_stderr(); });
+  return ChildProcess(std::move(state));
+}
+
+pid_t ChildProcess::pid() const { return state_->pid; }
+
+Result<void> ChildProcess::write_line(const std::string& line) {
+  const std::string text = line + "\n";
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    if (!state_->in.open()) return Error{ErrorCode::kCrashed, "the child's stdin is closed", ""};
+    const ssize_t written = write_quietly(state_->in.get(), rest.data(), rest.size());
+    if (written >= 0) {
+      rest.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EAGAIN) {
+      pollfd wanted{state_->in.get(), POLLOUT, 0};
+      if (::poll(&wanted, 1, kWritePatienceMs) == 0) {
+        return Error{ErrorCode::kTimeout, "the child does not read its input", ""};
+      }
+    } else if (errno != EINTR) {
+      return Error{ErrorCode::kCrashed, "cannot write to the child: " + describe(errno), ""};
+    }
+  }
+  return {};
+}
+
+Result<std::optional<std::string>> ChildProcess::read_line(std::optional<Nanoseconds> timeout,
+                                                           int wake_fd) {
+  const SteadyClock clock;
+  std::optional<Nanoseconds> deadline;
+  if (timeout) deadline = clock.now() + *timeout;
+  while (true) {
+    if (std::optional<std::string> line = state_->take_line()) return line;
+    if (state_->ended) return std::optional<std::string>();
+    if (state_->buffer.size() > kLongestLine) {
+      return Error{ErrorCode::kCorrupt, "the child wrote a line without end", ""};
+    }
+    std::array<pollfd, 2> wanted{pollfd{state_->out.get(), POLLIN, 0}, pollfd{wake_fd, POLLIN, 0}};
+    const int ready = ::poll(wanted.data(), wanted.size(), poll_timeout(deadline, clock));
+    if (ready < 0 && errno != EINTR) {
+      return Error{ErrorCode::kIo, "cannot wait for the child: " + describe(errno), ""};
+    }
+    if (ready == 0) return Error{ErrorCode::kTimeout, "the child did not answer in time", ""};
+    if (ready < 0) continue;
+    if (wanted[1].revents != 0) return Error{ErrorCode::kCancelled, "cancelled", ""};
+    if (wanted[0].revents != 0) ASSAY_TRY(state_->read_more());
+  }
+}
+
+void ChildProcess::close_stdin() { state_->in.reset(); }
+
+std::string ChildProcess::stderr_tail() {
+  const std::scoped_lock lock(state_->tail_mutex);
+  return state_->tail;
+}
+
+Result<ExitStatus> ChildProcess::wait(std::optional<Nanoseconds> timeout) {
+  const SteadyClock clock;
+  const Nanoseconds start = clock.now();
+  Nanoseconds pause = std::chrono::microseconds(100);
+  while (!state_->exit) {
+    int status = 0;
+    const pid_t got = ::waitpid(state_->pid, &status, timeout ? WNOHANG : 0);
+    if (got == state_->pid) {
+      state_->take_status(status);
+      state_->stop_reader();
+    } else if (got < 0 && errno != EINTR) {
+      return Error{ErrorCode::kIo, "cannot wait for the child: " + describe(errno), ""};
+    } else if (got == 0) {
+      const Nanoseconds waited = clock.now() - start;
+      if (waited >= *timeout) return Error{ErrorCode::kTimeout, "the child still runs", ""};
+      clock.sleep(std::min(pause, *timeout - waited));
+      pause = std::min<Nanoseconds>(2 * pause, std::chrono::milliseconds(5));
+    }
+  }
+  return *state_->exit;
+}
+
+void ChildProcess::kill_group(int signal) {
+  // The group's number is not given anew while the child is unreaped or members live.
+  ::kill(-state_->pid, signal);
+}
+
+Bytes ChildProcess::resident() const {
+  if (state_->exit) return {};
+  const auto text = read_file(fmt::format("/proc/{}/statm", state_->pid));
+  if (!text.ok()) return {};
+  const std::vector<std::string> fields = split(*text, ' ');
+  if (fields.size() < 2) return {};
+  const auto pages = parse_int(fields[1]);
+  return pages.ok() ? Bytes{*pages * ::sysconf(_SC_PAGESIZE)} : Bytes{};
+}
+
+void die_with_parent() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* variable = std::getenv(kParentVariable);
+  if (variable == nullptr) return;
+  const auto parent = parse_int(variable);
+  if (!parent.ok() || *parent == ::getppid()) return;
+  // Not our parent: it is gone, or a launcher stands between us.
+  if (::kill(static_cast<pid_t>(*parent), 0) != 0 && errno == ESRCH) ::_exit(1);
+}
+
+Result<std::string> run_process(const ProcessOptions& options, Nanoseconds timeout) {
+  const SteadyClock clock;
+  const Nanoseconds deadline = clock.now() + timeout;
+  ASSAY_ASSIGN(ChildProcess child, ChildProcess::start(options));
+  child.close_stdin();
+  const std::string& program = options.arguments[0];
+  const auto too_long = [&] {
+    return Error{ErrorCode::kTimeout,
+                 fmt::format("took more than {}",
+                             human_seconds(std::chrono::duration<double>(timeout).count())),
+                 program};
+  };
+  std::string output;
+  while (true) {
+    auto line = child.read_line(deadline - clock.now());
+    if (!line.ok()) return line.error().code == ErrorCode::kTimeout ? too_long() : line.error();
+    if (!line.value()) break;
+    output += **line;
+    output += '\n';
+    if (output.size() > kLargestOutput) {
+      return Error{ErrorCode::kInvalid, "wrote more than 16 MiB", program};
+    }
+  }
+  auto status = child.wait(deadline - clock.now());
+  if (!status.ok()) {
+    return status.error().code == ErrorCode::kTimeout ? too_long() : status.error();
+  }
+  if (!status->success()) {
+    const std::string words(trim(child.stderr_tail()));
+    return Error{ErrorCode::kCrashed,
+                 words.empty() ? status->text() : fmt::format("{}: {}", status->text(), words),
+                 program};
+  }
+  return output;
+}
+
+}  // namespace assay
