@@ -14,11 +14,11 @@ function(assay_component name)
 endfunction()
 
 # assay_test(NAME [LINK target...]): the test program test_NAME from every *_test.cpp of the folder
-# tests/NAME (and helpers beside them), one ctest entry per test case.
+# tests/NAME (and helpers beside them; not plugins/), one ctest entry per test case.
 function(assay_test name)
   cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "_fuzz\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_fuzz\\.cpp|/plugins/[^/]*)$")
   if(NOT sources)
     return()
   endif()

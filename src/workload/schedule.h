@@ -12,6 +12,7 @@
 namespace assay {
 
 enum class ScheduleKind : uint8_t { kConstant, kLinear, kCosine, kPolynomial, kStep };
+std::string_view schedule_name(ScheduleKind kind);
 Result<ScheduleKind> parse_schedule(std::string_view name);
 
 // Linear warm-up from rate/warmup_steps over the first `warmup_fraction` of all steps, then the
