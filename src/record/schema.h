@@ -36,7 +36,7 @@ struct Field {
   std::string unit;  // "", "s", "ns", "bytes", "flops", "count", "share", "per_s", "joules" ...
   std::string doc;
   FieldSource source = FieldSource::kRow;
-  std::string from;  // what the source calls it
+  std::string from = {};  // what the source calls it
   bool nullable = true;
   bool shown = true;  // in the console table and Markdown; JSON and CSV always have every field
 };
