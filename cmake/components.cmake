@@ -30,3 +30,20 @@ function(assay_test name)
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}/"
                        PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
 endfunction()
+
+add_custom_target(fuzzers)
+# assay_fuzz(NAME SOURCE file [LINK target...]): the libFuzzer program NAME_fuzz, part of the target
+# `fuzzers`. Only the preset fuzz builds it; its seeds lie in tests/COMPONENT/corpus/NAME, where NAME
+# is without the component.
+function(assay_fuzz name)
+  cmake_parse_arguments(ARG "" "SOURCE" "LINK" ${ARGN})
+  if(NOT ASSAY_FUZZ)
+    return()
+  endif()
+  add_executable(${name}_fuzz EXCLUDE_FROM_ALL ${ARG_SOURCE})
+  target_include_directories(${name}_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${name}_fuzz PRIVATE assay_options ${ARG_LINK})
+  target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name}_fuzz PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  add_dependencies(fuzzers ${name}_fuzz)
+endfunction()
