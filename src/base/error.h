@@ -34,8 +34,8 @@ enum class ErrorCode {
 std::string_view error_code_name(ErrorCode code);
 std::optional<ErrorCode> error_code_of(std::string_view name);
 
-// message says what happened; place says where (a file, a node, a field) and may be empty; hint says
-// what to do about it, where that is known (a command to type).
+// message says what happened; place says where (a file, a node, a field) and may be empty; hint
+// says what to do about it, where that is known (a command to type).
 struct Error {
   ErrorCode code = ErrorCode::kInternal;
   std::string message;

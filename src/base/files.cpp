@@ -17,6 +17,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/descriptor.h"
+
 namespace assay {
 namespace {
 
@@ -27,23 +29,6 @@ Error system_error(int number, std::string_view what, const fs::path& path) {
   return {code, fmt::format("{}: {}", what, std::generic_category().message(number)),
           path.string()};
 }
-
-// Closes at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  // The result of close(): some file systems report a full disk only here.
-  int close() { return ::close(std::exchange(fd_, -1)); }
-
- private:
-  int fd_;
-};
 
 int write_all(int fd, std::string_view content) {
   while (!content.empty()) {

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,10 +22,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "base/descriptor.h"
 #include "base/files.h"
+#include "base/spawn.h"
 #include "base/text.h"
-
-extern char** environ;
 
 namespace assay {
 namespace {
@@ -35,121 +34,8 @@ constexpr size_t kTailBytes = 8192;
 constexpr size_t kLongestLine = size_t{256} << 20;
 constexpr size_t kLargestOutput = size_t{16} << 20;
 constexpr int kWritePatienceMs = 60'000;
-constexpr const char* kParentVariable = "ASSAY_PARENT_PID";
 
 std::string describe(int number) { return std::generic_category().message(number); }
-
-// Owns one file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() { reset(); }
-  int get() const { return fd_; }
-  bool open() const { return fd_ >= 0; }
-  void reset() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Descriptor read;
-  Descriptor write;
-};
-
-Error no_descriptors() {
-  return {ErrorCode::kIo, fmt::format("cannot make a pipe: {}", describe(errno)), ""};
-}
-
-// Both ends close on exec and lie above the standard descriptors, which the child's dup2 overwrites
-// (a parent may run with stdin closed).
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return no_descriptors();
-  Pipe pipe{Descriptor(ends[0]), Descriptor(ends[1])};
-  for (Descriptor* end : {&pipe.read, &pipe.write}) {
-    if (end->get() > STDERR_FILENO) continue;
-    const int moved = ::fcntl(end->get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    if (moved < 0) return no_descriptors();
-    *end = Descriptor(moved);
-  }
-  return pipe;
-}
-
-void make_nonblocking(const Descriptor& descriptor) {
-  const int flags = ::fcntl(descriptor.get(), F_GETFL);
-  ::fcntl(descriptor.get(), F_SETFL, flags | O_NONBLOCK);
-}
-
-// Our environment with the additions, as execve wants it.
-std::vector<std::string> merged_environment(std::map<std::string, std::string> added) {
-  added[kParentVariable] = std::to_string(::getpid());
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    if (!added.contains(std::string(text.substr(0, text.find('='))))) entries.emplace_back(text);
-  }
-  for (const auto& [name, value] : added) entries.push_back(name + "=" + value);
-  return entries;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-// The attributes and file actions of one posix_spawn.
-class SpawnPlan {
- public:
-  SpawnPlan() {
-    posix_spawnattr_init(&attributes_);
-    posix_spawn_file_actions_init(&actions_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    posix_spawnattr_destroy(&attributes_);
-    posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  int spawn(pid_t* pid, const ProcessOptions& options, int in, int out, int err) {
-    sigset_t none;
-    sigset_t all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (!options.working_directory.empty()) {
-      posix_spawn_file_actions_addchdir_np(&actions_, options.working_directory.c_str());
-    }
-    posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-    std::vector<std::string> arguments = options.arguments;
-    std::vector<std::string> environment = merged_environment(options.environment);
-    return posix_spawnp(pid, arguments[0].c_str(), &actions_, &attributes_,
-                        pointers(arguments).data(), pointers(environment).data());
-  }
-
- private:
-  posix_spawnattr_t attributes_{};
-  posix_spawn_file_actions_t actions_{};
-};
 
 // Milliseconds for poll(): rounded up, so that a wait never ends early. -1 waits for ever.
 int poll_timeout(const std::optional<Nanoseconds>& deadline, const Clock& clock) {
@@ -191,8 +77,9 @@ struct ChildProcess::State {
   pid_t pid = -1;
   Descriptor in;
   Descriptor out;
-  std::string buffer;   // of stdout, not yet returned
-  size_t searched = 0;  // bytes of the buffer known to hold no newline
+  std::string buffer;   // of stdout
+  size_t returned = 0;  // bytes of the buffer already given away
+  size_t searched = 0;  // from there up to here there is no newline
   bool ended = false;   // stdout is at its end
   std::optional<ExitStatus> exit;
 
@@ -249,6 +136,9 @@ struct ChildProcess::State {
 
   // Appends what stdout has ready; at its end sets `ended`.
   Result<void> read_more() {
+    buffer.erase(0, returned);
+    searched -= returned;
+    returned = 0;
     const size_t used = buffer.size();
     buffer.resize(used + (size_t{64} << 10));
     const ssize_t got = ::read(out.get(), buffer.data() + used, buffer.size() - used);
@@ -256,7 +146,7 @@ struct ChildProcess::State {
     buffer.resize(used + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) ended = true;
     if (got < 0 && error != EINTR && error != EAGAIN) {
-      return Error{ErrorCode::kIo, "cannot read from the child: " + describe(error), ""};
+      return Error{ErrorCode::kIo, "cannot read from the child: " + describe(error)};
     }
     return {};
   }
@@ -264,13 +154,13 @@ struct ChildProcess::State {
   // A whole line of the buffer, or the rest at the end of the file.
   std::optional<std::string> take_line() {
     const size_t newline = buffer.find('\n', searched);
-    if (newline == std::string::npos && (!ended || buffer.empty())) {
+    if (newline == std::string::npos && (!ended || returned == buffer.size())) {
       searched = buffer.size();
       return std::nullopt;
     }
-    std::string line = buffer.substr(0, newline);
-    buffer.erase(0, newline == std::string::npos ? newline : newline + 1);
-    searched = 0;
+    const size_t end = std::min(newline, buffer.size());
+    std::string line = buffer.substr(returned, end - returned);
+    returned = searched = std::min(end + 1, buffer.size());
     return line;
   }
 };
@@ -282,22 +172,15 @@ ChildProcess::~ChildProcess() = default;
 
 Result<ChildProcess> ChildProcess::start(const ProcessOptions& options) {
   ASSAY_ASSERT(!options.arguments.empty(), "a process needs a program");
-  const std::string& program = options.arguments[0];
   ASSAY_ASSIGN(Pipe in, make_pipe());
   ASSAY_ASSIGN(Pipe out, make_pipe());
   ASSAY_ASSIGN(Pipe err, make_pipe());
   auto state = std::make_unique<State>();
   state->stop = Descriptor(::eventfd(0, EFD_CLOEXEC));
-  if (!state->stop.open()) return no_descriptors();
-  pid_t pid = -1;
-  const int error =
-      SpawnPlan().spawn(&pid, options, in.read.get(), out.write.get(), err.write.get());
-  if (error != 0) {
-    const bool missing = error == ENOENT || error == ENOTDIR;
-    return Error{missing ? ErrorCode::kNotFound : ErrorCode::kIo,
-                 "cannot start '" + program + "': " + describe(error), options.working_directory};
+  if (!state->stop.open()) {
+    return Error{ErrorCode::kIo, "cannot make an eventfd: " + describe(errno)};
   }
-  state->pid = pid;
+  ASSAY_ASSIGN(state->pid, spawn(options, {in.read.get(), out.write.get(), err.write.get()}));
   state->in = std::move(in.write);
   state->out = std::move(out.read);
   state->err = std::move(err.read);
@@ -352,7 +235,7 @@ Result<std::optional<std::string>> ChildProcess::read_line(std::optional<Nanosec
   }
 }
 
-void ChildProcess::close_stdin() { state_->in.reset(); }
+void ChildProcess::close_stdin() { state_->in.close(); }
 
 std::string ChildProcess::stderr_tail() {
   const std::scoped_lock lock(state_->tail_mutex);
