@@ -32,7 +32,7 @@ namespace {
 
 constexpr size_t kTailBytes = 8192;
 constexpr size_t kLongestLine = size_t{256} << 20;
-constexpr size_t kLargestOutput = size_t{16} << 20;
+constexpr Bytes kLargestOutput{int64_t{16} << 20};
 constexpr int kWritePatienceMs = 60'000;
 
 std::string describe(int number) { return std::generic_category().message(number); }
@@ -42,6 +42,11 @@ int poll_timeout(const std::optional<Nanoseconds>& deadline, const Clock& clock)
   if (!deadline) return -1;
   const auto rest = std::chrono::ceil<std::chrono::milliseconds>(*deadline - clock.now());
   return static_cast<int>(std::clamp<int64_t>(rest.count(), 0, 1'000'000'000));
+}
+
+std::optional<Nanoseconds> deadline_after(std::optional<Nanoseconds> timeout) {
+  if (!timeout) return std::nullopt;
+  return SteadyClock().now() + *timeout;
 }
 
 // write() that returns EPIPE without raising SIGPIPE in this process.
@@ -151,6 +156,17 @@ struct ChildProcess::State {
     return {};
   }
 
+  // Waits for stdout and appends what it has.
+  Result<void> wait_for_more(std::optional<Nanoseconds> deadline, int wake_fd) {
+    std::array<pollfd, 2> wanted{pollfd{out.get(), POLLIN, 0}, pollfd{wake_fd, POLLIN, 0}};
+    const int ready = ::poll(wanted.data(), wanted.size(), poll_timeout(deadline, SteadyClock()));
+    if (ready < 0 && errno == EINTR) return {};
+    if (ready < 0) return Error{ErrorCode::kIo, "cannot wait for the child: " + describe(errno)};
+    if (ready == 0) return Error{ErrorCode::kTimeout, "the child did not answer in time"};
+    if (wanted[1].revents != 0) return Error{ErrorCode::kCancelled, "cancelled"};
+    return read_more();
+  }
+
   // A whole line of the buffer, or the rest at the end of the file.
   std::optional<std::string> take_line() {
     const size_t newline = buffer.find('\n', searched);
@@ -214,25 +230,28 @@ Result<void> ChildProcess::write_line(const std::string& line) {
 
 Result<std::optional<std::string>> ChildProcess::read_line(std::optional<Nanoseconds> timeout,
                                                            int wake_fd) {
-  const SteadyClock clock;
-  std::optional<Nanoseconds> deadline;
-  if (timeout) deadline = clock.now() + *timeout;
+  const std::optional<Nanoseconds> deadline = deadline_after(timeout);
   while (true) {
     if (std::optional<std::string> line = state_->take_line()) return line;
     if (state_->ended) return std::optional<std::string>();
     if (state_->buffer.size() > kLongestLine) {
-      return Error{ErrorCode::kCorrupt, "the child wrote a line without end", ""};
+      return Error{ErrorCode::kCorrupt, "the child wrote a line without end"};
     }
-    std::array<pollfd, 2> wanted{pollfd{state_->out.get(), POLLIN, 0}, pollfd{wake_fd, POLLIN, 0}};
-    const int ready = ::poll(wanted.data(), wanted.size(), poll_timeout(deadline, clock));
-    if (ready < 0 && errno != EINTR) {
-      return Error{ErrorCode::kIo, "cannot wait for the child: " + describe(errno), ""};
-    }
-    if (ready == 0) return Error{ErrorCode::kTimeout, "the child did not answer in time", ""};
-    if (ready < 0) continue;
-    if (wanted[1].revents != 0) return Error{ErrorCode::kCancelled, "cancelled", ""};
-    if (wanted[0].revents != 0) ASSAY_TRY(state_->read_more());
+    ASSAY_TRY(state_->wait_for_more(deadline, wake_fd));
   }
+}
+
+Result<std::string> ChildProcess::read_rest(std::optional<Nanoseconds> timeout, Bytes limit) {
+  const std::optional<Nanoseconds> deadline = deadline_after(timeout);
+  while (!state_->ended) {
+    ASSAY_TRY(state_->wait_for_more(deadline, -1));
+    if (state_->buffer.size() - state_->returned > static_cast<size_t>(limit.count)) {
+      return Error{ErrorCode::kInvalid, "wrote more than " + human_bytes(limit)};
+    }
+  }
+  std::string rest = state_->buffer.substr(state_->returned);
+  state_->returned = state_->searched = state_->buffer.size();
+  return rest;
 }
 
 void ChildProcess::close_stdin() { state_->in.close(); }
@@ -295,32 +314,23 @@ Result<std::string> run_process(const ProcessOptions& options, Nanoseconds timeo
   ASSAY_ASSIGN(ChildProcess child, ChildProcess::start(options));
   child.close_stdin();
   const std::string& program = options.arguments[0];
-  const auto too_long = [&] {
-    return Error{ErrorCode::kTimeout,
-                 fmt::format("took more than {}",
-                             human_seconds(std::chrono::duration<double>(timeout).count())),
-                 program};
-  };
-  std::string output;
-  while (true) {
-    auto line = child.read_line(deadline - clock.now());
-    if (!line.ok()) return line.error().code == ErrorCode::kTimeout ? too_long() : line.error();
-    if (!line.value()) break;
-    output += **line;
-    output += '\n';
-    if (output.size() > kLargestOutput) {
-      return Error{ErrorCode::kInvalid, "wrote more than 16 MiB", program};
+  // A timeout is told of the whole run, whichever step it met.
+  const auto named = [&](Error error) {
+    if (error.code == ErrorCode::kTimeout) {
+      const std::chrono::duration<double> limit = timeout;
+      error.message = "took more than " + human_seconds(limit.count());
     }
-  }
-  auto status = child.wait(deadline - clock.now());
-  if (!status.ok()) {
-    return status.error().code == ErrorCode::kTimeout ? too_long() : status.error();
-  }
+    error.place = program;
+    return error;
+  };
+  auto output = child.read_rest(deadline - clock.now(), kLargestOutput);
+  if (!output.ok()) return named(output.error());
+  const auto status = child.wait(deadline - clock.now());
+  if (!status.ok()) return named(status.error());
   if (!status->success()) {
     const std::string words(trim(child.stderr_tail()));
     return Error{ErrorCode::kCrashed,
-                 words.empty() ? status->text() : fmt::format("{}: {}", status->text(), words),
-                 program};
+                 words.empty() ? status->text() : status->text() + ": " + words, program};
   }
   return output;
 }

@@ -54,6 +54,8 @@ class ChildProcess {
   // than 256 MiB is kCorrupt. No timeout: waits for ever.
   Result<std::optional<std::string>> read_line(std::optional<Nanoseconds> timeout,
                                                int wake_fd = -1);
+  // The rest of stdout until its end. kTimeout as above; kInvalid when it is more than `limit`.
+  Result<std::string> read_rest(std::optional<Nanoseconds> timeout, Bytes limit);
   void close_stdin();
   // At most the last 8 KiB of stderr so far. After wait() everything the child itself wrote is in.
   std::string stderr_tail();
