@@ -33,6 +33,9 @@ enum class DType : uint8_t {
 
 std::string_view dtype_name(DType dtype);  // "f32", "bf16", "i64", "bool"
 std::optional<DType> dtype_from_name(std::string_view name);
+// TensorProto.DataType's numbers (FLOAT is 1), which the attribute `to` of Cast holds.
+int64_t dtype_to_onnx(DType dtype);
+std::optional<DType> dtype_from_onnx(int64_t number);
 int dtype_bits(DType dtype);  // 4 for i4 and u4, 8 for bool
 bool is_floating(DType dtype);
 bool is_integer(DType dtype);  // bool is not

@@ -25,11 +25,11 @@ namespace assay {
 struct AttributeSpec {
   std::string name;
   AttributeType type = AttributeType::kInt;
-  std::optional<Attribute> default_value;  // nothing: absent unless given
+  std::optional<Attribute> default_value = {};  // nothing: absent unless given
   bool required = false;
 };
 
-// What shape inference of one node sees. `values` holds the data of inputs that are constants
+// What shape inference of one node sees. `constants` holds the data of inputs that are constants
 // (null otherwise), for operators whose output shape is data (Reshape, Slice, Expand ...).
 struct InferContext {
   std::span<const TensorType* const> inputs;  // null where omitted
@@ -39,11 +39,15 @@ struct InferContext {
 
   bool has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
   const TensorType& type(size_t input) const { return *inputs[input]; }
+  const Tensor* constant(size_t input) const {
+    return input < constants.size() ? constants[input] : nullptr;
+  }
 };
 
 // Forward cost of one node. A multiply-add is 1 MAC and 2 FLOPs; a comparison, a maximum or an
 // element-wise arithmetic operation is 1 FLOP; exp, log, tanh, erf, sqrt, pow, division's
-// reciprocal count in `transcendentals`, not in `flops`. Traffic is unfused: each operand once.
+// reciprocal count in `transcendentals`, not in `flops`. Traffic is unfused: each operand once;
+// views move nothing. docs/method/cost.md has every operator's formula.
 struct Cost {
   double macs = 0;
   double flops = 0;
@@ -53,9 +57,14 @@ struct Cost {
 };
 
 struct CostContext {
-  std::span<const TensorType* const> inputs;
-  std::span<const TensorType* const> outputs;
+  std::span<const TensorType* const> inputs;   // null where omitted, known otherwise
+  std::span<const TensorType* const> outputs;  // null where omitted, known otherwise
   const Attributes& attributes;
+
+  bool has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
+  double input_elements(size_t input) const;    // 0 where omitted
+  double output_elements(size_t output) const;  // 0 where omitted
+  Cost operand_bytes() const;                   // only the traffic of a node that is not a view
 };
 
 // What a reference kernel sees: packed host tensors in, allocated packed host tensors out.
@@ -80,22 +89,26 @@ struct GradientContext {
 using InferFunction = Result<std::vector<TensorType>> (*)(const InferContext&);
 using CostFunction = Cost (*)(const CostContext&);
 using KernelFunction = Result<void> (*)(const KernelContext&);
+// The outputs' values where the types alone give them (Shape), or the attributes (Constant).
+using FoldFunction = std::optional<Tensor> (*)(const InferContext&);
 using GradientFunction = Result<void> (*)(const GradientContext&);
 
 struct OpEntry {
-  std::string domain;     // "" is ONNX's default domain, "assay" ours
-  std::string type;       // "Conv"
-  int since_version = 1;  // the ONNX version whose semantics the entry has
+  std::string domain = {};  // "" is ONNX's default domain, "assay" ours
+  std::string type = {};    // "Conv"
+  int since_version = 1;    // the ONNX version whose semantics the entry has
   size_t min_inputs = 0;
   size_t max_inputs = 0;  // kVariadic: any number
   size_t min_outputs = 1;
   size_t max_outputs = 1;
-  std::vector<AttributeSpec> attributes;
+  std::vector<AttributeSpec> attributes = {};
   InferFunction infer = nullptr;        // never null
   CostFunction cost = nullptr;          // null: only the operands' bytes
   KernelFunction kernel = nullptr;      // null: the reference engine cannot
   GradientFunction gradient = nullptr;  // null: not differentiable, or not yet
-  std::string note;                     // why something is missing, for docs
+  FoldFunction fold = nullptr;          // null: foldable only when every input is a constant
+  bool is_view = false;   // output 0 is input 0's data with another shape: no traffic, no memory
+  std::string note = {};  // why something is missing, for docs
 
   static constexpr size_t kVariadic = static_cast<size_t>(-1);
 };
@@ -113,7 +126,11 @@ class OpTable {
 // The table of all families, built once on first use (thread-safe) and constant afterwards.
 const OpTable& op_table();
 
-// Every node's cost: the entry's function, or operand bytes alone.
+// The attributes completed with defaults; kInvalid names an unknown attribute with the nearest
+// known one, a value of the wrong type, and a missing one.
+Result<Attributes> complete_attributes(const OpEntry& op, Attributes attributes);
+
+// Every node's cost: the entry's function, or operand bytes alone. Asserts that types are known.
 Cost node_cost(const Graph& graph, const Node& node);
 
 }  // namespace assay

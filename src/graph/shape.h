@@ -67,6 +67,11 @@ struct TensorType {
 
   TensorType() = default;
   TensorType(DType type, Shape dims) : dtype(type), shape(std::move(dims)) {}
+  static TensorType unranked(DType type) {
+    TensorType t;
+    t.dtype = type;
+    return t;
+  }
   bool operator==(const TensorType&) const = default;
   bool known() const { return shape && shape->known(); }
   Result<int64_t> bytes() const;

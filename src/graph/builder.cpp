@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/text.h"
+
+namespace assay {
+namespace {
+
+// Shape arithmetic is small; weights computed from constants stay nodes.
+constexpr int64_t kLargestFold = 1024;
+
+std::string described(const OpEntry& op) {
+  return op.domain.empty() ? op.type : op.domain + "." + op.type;
+}
+
+Error arity_error(const OpEntry& op, std::string_view what, size_t given, size_t low, size_t high) {
+  std::string range = std::to_string(low);
+  if (high == OpEntry::kVariadic) {
+    range += " or more";
+  } else if (high != low) {
+    range += " to " + std::to_string(high);
+  }
+  return Error{ErrorCode::kInvalid, described(op) + " takes " + range + " " + std::string(what) +
+                                        ", not " + std::to_string(given)};
+}
+
+Result<const OpEntry*> find_op(std::string_view domain, std::string_view type) {
+  if (const OpEntry* op = op_table().find(domain, type)) return op;
+  std::vector<std::string> known;
+  for (const OpEntry* op : op_table().entries()) {
+    if (op->domain == domain) known.push_back(op->type);
+  }
+  std::string message = "operator '" + std::string(type) + "'";
+  if (!domain.empty()) message += " of domain '" + std::string(domain) + "'";
+  message += " is not known";
+  Error error{ErrorCode::kUnsupported, message};
+  if (const auto near = nearest_name(type, known)) error.hint = "did you mean '" + *near + "'?";
+  return error;
+}
+
+// Pointers to the types of `ids`, null where omitted.
+std::vector<const TensorType*> types_of(const Graph& graph, std::span<const ValueId> ids) {
+  std::vector<const TensorType*> types;
+  types.reserve(ids.size());
+  for (const ValueId id : ids) types.push_back(id == kNoValue ? nullptr : &graph.value(id).type);
+  return types;
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(std::string name) { graph_.name_ = std::move(name); }
+
+std::string GraphBuilder::unique_name(std::string name) {
+  if (!names_.contains(name)) return name;
+  int& suffix = suffixes_[name];
+  suffix = std::max(suffix, 1);
+  std::string candidate;
+  do {
+    candidate = name + "_" + std::to_string(++suffix);
+  } while (names_.contains(candidate));
+  return candidate;
+}
+
+ValueId GraphBuilder::new_value(std::string name, TensorType type, ValueKind kind) {
+  const auto id = static_cast<ValueId>(graph_.values_.size());
+  names_.insert(name);
+  graph_.values_.push_back({std::move(name), std::move(type), kind, 0, 0});
+  return id;
+}
+
+ValueId GraphBuilder::new_source(std::string name, TensorType type, ValueKind kind) {
+  ASSAY_ASSERT(!name.empty() && !names_.contains(name), "a second value of the name " + name);
+  return new_value(std::move(name), std::move(type), kind);
+}
+
+ValueId GraphBuilder::input(std::string name, TensorType type) {
+  const ValueId id = new_source(std::move(name), std::move(type), ValueKind::kInput);
+  graph_.inputs_.push_back(id);
+  return id;
+}
+
+ValueId GraphBuilder::random_key(std::string name) {
+  const ValueId id =
+      new_source(std::move(name), TensorType(DType::kU32, Shape{2}), ValueKind::kRandomKey);
+  graph_.random_keys_.push_back(id);
+  return id;
+}
+
+ValueId GraphBuilder::parameter(std::string name, TensorType type, Initializer initializer,
+                                bool trainable) {
+  ASSAY_ASSERT(type.known(), "a parameter of unknown shape: " + name);
+  const ValueId id = new_source(std::move(name), std::move(type), ValueKind::kParameter);
+  graph_.parameters_.push_back({id, std::move(initializer), trainable});
+  return id;
+}
+
+ValueId GraphBuilder::state(std::string name, TensorType type, Initializer initializer) {
+  ASSAY_ASSERT(type.known(), "a state of unknown shape: " + name);
+  const ValueId id = new_source(std::move(name), std::move(type), ValueKind::kState);
+  graph_.states_.push_back({id, kNoValue, std::move(initializer)});
+  return id;
+}
+
+void GraphBuilder::set_next(ValueId state, ValueId next) {
+  const auto it = std::ranges::find(graph_.states_, state, &State::value);
+  ASSAY_ASSERT(it != graph_.states_.end(), "set_next of a value that is no state");
+  ASSAY_ASSERT(type(state) == type(next), "the next value of a state has another type: " +
+                                              type(state).text() + " and " + type(next).text());
+  it->next = next;
+}
+
+ValueId GraphBuilder::constant(std::string name, Tensor data) {
+  const ValueId id = new_value(unique_name(std::move(name)), data.type(), ValueKind::kConstant);
+  constant_index_.emplace(id, graph_.constants_.size());
+  graph_.constants_.push_back({id, std::move(data)});
+  return id;
+}
+
+ValueId GraphBuilder::scalar(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if (const auto it = scalars_.find(bits); it != scalars_.end()) return it->second;
+  const ValueId id =
+      constant("scalar." + shortest(static_cast<double>(value)), Tensor::scalar_f32(value));
+  scalars_.emplace(bits, id);
+  return id;
+}
+
+ValueId GraphBuilder::add(std::string_view type, std::vector<ValueId> inputs, Attributes attributes,
+                          std::string name) {
+  return add_multi(type, std::move(inputs), 1, std::move(attributes), std::move(name)).front();
+}
+
+std::vector<ValueId> GraphBuilder::add_multi(std::string_view type, std::vector<ValueId> inputs,
+                                             size_t outputs, Attributes attributes,
+                                             std::string name) {
+  const size_t dot = type.find('.');
+  const bool own = dot != std::string_view::npos;
+  auto added =
+      try_add(own ? type.substr(0, dot) : std::string_view(), own ? type.substr(dot + 1) : type,
+              std::move(inputs), outputs, std::move(attributes), std::move(name));
+  ASSAY_ASSERT(added.ok(), added.error().text());
+  return *std::move(added);
+}
+
+Result<void> GraphBuilder::check_arity(const OpEntry& op, std::span<const ValueId> inputs,
+                                       size_t outputs) const {
+  if (inputs.size() < op.min_inputs || inputs.size() > op.max_inputs) {
+    return arity_error(op, "inputs", inputs.size(), op.min_inputs, op.max_inputs);
+  }
+  if (outputs < op.min_outputs || outputs > op.max_outputs) {
+    return arity_error(op, "outputs", outputs, op.min_outputs, op.max_outputs);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ASSAY_ASSERT(inputs[i] == kNoValue || inputs[i] < graph_.values_.size(), "no such value");
+    if (inputs[i] == kNoValue && i < op.min_inputs) {
+      return Error{ErrorCode::kInvalid, "input " + std::to_string(i) + " is required"};
+    }
+  }
+  return {};
+}
+
+Result<std::vector<TensorType>> GraphBuilder::infer(const OpEntry& op,
+                                                    std::span<const ValueId> inputs, size_t outputs,
+                                                    const Attributes& attributes) const {
+  const std::vector<const TensorType*> types = types_of(graph_, inputs);
+  std::vector<const Tensor*> constants;
+  constants.reserve(inputs.size());
+  for (const ValueId id : inputs) {
+    const auto it = constant_index_.find(id);
+    constants.push_back(it == constant_index_.end() ? nullptr
+                                                    : &graph_.constants_[it->second].data);
+  }
+  ASSAY_ASSIGN(std::vector<TensorType> result, op.infer({types, constants, attributes, outputs}));
+  ASSAY_ASSERT(result.size() >= outputs, "inference of " + op.type + " gave too few types");
+  result.resize(outputs);
+  for (const TensorType& type : result) {  // everything known must be addressable
+    if (!type.known()) continue;
+    if (auto bytes = type.bytes(); !bytes.ok()) return Error(bytes.error());
+  }
+  return result;
+}
+
+std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const ValueId> inputs,
+                                        std::span<const TensorType> types,
+                                        const Attributes& attributes, const std::string& name) {
+  const std::vector<const TensorType*> input_types = types_of(graph_, inputs);
+  std::vector<const Tensor*> data;
+  bool constant_inputs = !inputs.empty();
+  for (const ValueId id : inputs) {
+    const auto it = constant_index_.find(id);
+    const bool found = it != constant_index_.end();
+    data.push_back(found ? &graph_.constants_[it->second].data : nullptr);
+    constant_inputs = constant_inputs && (found || id == kNoValue);
+  }
+  if (op.fold != nullptr) {
+    auto folded = op.fold({input_types, data, attributes, types.size()});
+    if (folded) return {constant(name, *std::move(folded))};
+  }
+  if (!constant_inputs || op.kernel == nullptr) return {};
+  std::vector<Tensor> outputs;
+  for (const TensorType& type : types) {
+    if (!type.known() || *type.shape->elements() > kLargestFold) return {};
+    outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
+  }
+  // A kernel may refuse the values or the element type: then the node stays.
+  if (!op.kernel({data, outputs, attributes}).ok()) return {};
+  std::vector<ValueId> ids;
+  for (Tensor& output : outputs) ids.push_back(constant(name, std::move(output)));
+  return ids;
+}
+
+Result<std::vector<ValueId>> GraphBuilder::try_add(std::string_view domain, std::string_view type,
+                                                   std::vector<ValueId> inputs, size_t outputs,
+                                                   Attributes attributes, std::string name) {
+  const std::string label = name.empty() ? std::string("(unnamed)") : "'" + name + "'";
+  const auto located = [&](Error error) {
+    error.place = "node " + label + " (" + std::string(type) + ")";
+    return error;
+  };
+  auto found = find_op(domain, type);
+  if (!found.ok()) return located(std::move(found).error());
+  const OpEntry& op = **found;
+  if (auto arity = check_arity(op, inputs, outputs); !arity.ok()) {
+    return located(std::move(arity).error());
+  }
+  auto complete = complete_attributes(op, std::move(attributes));
+  if (!complete.ok()) return located(std::move(complete).error());
+  auto types = infer(op, inputs, outputs, *complete);
+  if (!types.ok()) return located(std::move(types).error());
+
+  const std::string base = unique_name(name.empty() ? op.type : std::move(name));
+  std::vector<ValueId> ids = fold(op, inputs, *types, *complete, base);
+  if (!ids.empty()) return ids;
+
+  const auto index = static_cast<uint32_t>(graph_.nodes_.size());
+  for (size_t i = 0; i < outputs; ++i) {
+    std::string value_name = i == 0 ? base : unique_name(base + "." + std::to_string(i));
+    const ValueId id =
+        new_value(std::move(value_name), std::move((*types)[i]), ValueKind::kComputed);
+    graph_.values_[id].producer = index;
+    graph_.values_[id].output_index = static_cast<uint32_t>(i);
+    ids.push_back(id);
+  }
+  graph_.nodes_.push_back({base, &op, std::move(inputs), ids, *std::move(complete)});
+  return ids;
+}
+
+void GraphBuilder::rename(ValueId value, std::string name) {
+  Value& v = graph_.values_[value];
+  if (v.name == name) return;
+  names_.erase(v.name);
+  v.name = unique_name(std::move(name));
+  names_.insert(v.name);
+}
+
+void GraphBuilder::output(ValueId value, std::string name) {
+  const bool computed = graph_.values_[value].kind == ValueKind::kComputed;
+  const bool listed = std::ranges::find(graph_.outputs_, value) != graph_.outputs_.end();
+  // Inputs, parameters and outputs keep their own names: another name is another value.
+  if (!name.empty() && (!computed || listed) && graph_.values_[value].name != name) {
+    value = add("Identity", {value}, {}, name);
+  } else if (!name.empty()) {
+    rename(value, std::move(name));
+  }
+  graph_.outputs_.push_back(value);
+}
+
+Graph GraphBuilder::build() && { return std::move(graph_); }
+
+}  // namespace assay
