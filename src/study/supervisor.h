@@ -15,20 +15,13 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/units.h"
+#include "measure/stopping.h"
 #include "record/case.h"
 #include "record/record.h"
 
 namespace assay {
 
 class Store;
-
-// The stopping rule of repeated measurements, as the command line gives it.
-struct StoppingOptions {
-  double min_time_s = 0.5;
-  double max_time_s = 10;
-  double max_noise = 0.01;  // relative half-width of the mean's 95 % interval
-  int64_t min_samples = 10;
-};
 
 struct SupervisorOptions {
   std::string run_id;
