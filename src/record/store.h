@@ -36,13 +36,13 @@ struct Run {
 
 // Which records; every condition that is given must hold.
 struct RecordQuery {
-  std::optional<std::string> run_id;
-  std::optional<std::string> activity;
-  std::optional<std::string> workload;
-  std::optional<std::string> model;
-  std::optional<std::string> case_text;
-  std::optional<std::string> digest;
-  std::optional<Status> status;
+  std::optional<std::string> run_id = {};
+  std::optional<std::string> activity = {};
+  std::optional<std::string> workload = {};
+  std::optional<std::string> model = {};
+  std::optional<std::string> case_text = {};
+  std::optional<std::string> digest = {};
+  std::optional<Status> status = {};
   bool with_samples = true;  // without them a query costs a tenth
 };
 
