@@ -257,13 +257,26 @@ void GraphBuilder::rename(ValueId value, std::string name) {
   names_.insert(v.name);
 }
 
+void GraphBuilder::take_name(const std::string& name) {
+  if (!names_.contains(name)) return;
+  const auto owner = std::ranges::find(graph_.values_, name, &Value::name);
+  if (owner == graph_.values_.end()) return;  // the name of a node only
+  ASSAY_ASSERT(owner->kind == ValueKind::kComputed || owner->kind == ValueKind::kConstant,
+               "an output with the name of an input, parameter or state: " + name);
+  owner->name = unique_name(name);
+  names_.insert(owner->name);
+  names_.erase(name);
+}
+
 void GraphBuilder::output(ValueId value, std::string name) {
   const bool computed = graph_.values_[value].kind == ValueKind::kComputed;
   const bool listed = std::ranges::find(graph_.outputs_, value) != graph_.outputs_.end();
   // Inputs, parameters and outputs keep their own names: another name is another value.
   if (!name.empty() && (!computed || listed) && graph_.values_[value].name != name) {
+    take_name(name);
     value = add("Identity", {value}, {}, name);
-  } else if (!name.empty()) {
+  } else if (!name.empty() && graph_.values_[value].name != name) {
+    take_name(name);
     rename(value, std::move(name));
   }
   graph_.outputs_.push_back(value);

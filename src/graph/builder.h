@@ -49,8 +49,9 @@ class GraphBuilder {
                                        std::vector<ValueId> inputs, size_t outputs,
                                        Attributes attributes, std::string name);
 
-  void output(ValueId value, std::string name = "");  // also renames, if a name is given
-  void rename(ValueId value, std::string name);       // made unique
+  // Also names it, if a name is given: a computed value that had the name gets another.
+  void output(ValueId value, std::string name = "");
+  void rename(ValueId value, std::string name);  // made unique
   bool has_name(std::string_view name) const { return names_.contains(name); }
   const TensorType& type(ValueId value) const { return graph_.values_[value].type; }
   const Graph& peek() const { return graph_; }
@@ -61,6 +62,7 @@ class GraphBuilder {
   ValueId new_value(std::string name, TensorType type, ValueKind kind);
   ValueId new_source(std::string name, TensorType type, ValueKind kind);
   std::string unique_name(std::string name);
+  void take_name(const std::string& name);  // free it
   Result<void> check_arity(const OpEntry& op, std::span<const ValueId> inputs,
                            size_t outputs) const;
   Result<std::vector<TensorType>> infer(const OpEntry& op, std::span<const ValueId> inputs,

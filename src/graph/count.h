@@ -21,9 +21,10 @@ struct GraphCount {
   double transcendentals = 0;
   double read_bytes = 0;  // unfused: each operand of each node once
   double write_bytes = 0;
-  int64_t activation_bytes = 0;  // sum of all computed values
-  int64_t peak_bytes =
-      0;  // parameters + states + constants + inputs + live computed values, at the worst node
+  int64_t activation_bytes = 0;  // sum of all computed values; views take none
+  // Parameters + states + constants + inputs + the computed values alive at the worst node: from
+  // the node that computes them to their last use, outputs to the end. Nothing is done in place.
+  int64_t peak_bytes = 0;
   int64_t nodes = 0;
 
   double intensity_flop_per_byte() const {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/passes/replay.h"
+
+#include <algorithm>
+
+namespace assay {
+
+Replay::Replay(const Graph& graph)
+    : graph_(graph), builder_(graph.name()), map_(graph.values().size(), kNoValue) {}
+
+void Replay::sources(const std::function<TensorType(const Value&)>& retype,
+                     const std::function<bool(ValueId)>& wanted_constant) {
+  for (const ValueId id : graph_.inputs()) {
+    map_[id] = builder_.input(graph_.value(id).name, retype(graph_.value(id)));
+  }
+  for (const ValueId id : graph_.random_keys()) {
+    map_[id] = builder_.random_key(graph_.value(id).name);
+  }
+  for (const Parameter& p : graph_.parameters()) {
+    const Value& value = graph_.value(p.value);
+    map_[p.value] = builder_.parameter(value.name, retype(value), p.initializer, p.trainable);
+  }
+  for (const State& s : graph_.states()) {
+    const Value& value = graph_.value(s.value);
+    map_[s.value] = builder_.state(value.name, retype(value), s.initializer);
+  }
+  for (const Constant& c : graph_.constants()) {
+    if (wanted_constant(c.value)) {
+      map_[c.value] = builder_.constant(graph_.value(c.value).name, c.data);
+    }
+  }
+}
+
+void Replay::sources() {
+  sources([](const Value& value) { return value.type; }, [](ValueId) { return true; });
+}
+
+Result<void> Replay::node(const Node& node, std::vector<ValueId> inputs) {
+  ASSAY_ASSIGN(const std::vector<ValueId> outputs,
+               builder_.try_add(node.op->domain, node.op->type, std::move(inputs),
+                                node.outputs.size(), node.attributes, node.name));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (node.outputs[i] == kNoValue) continue;
+    builder_.rename(outputs[i], graph_.value(node.outputs[i]).name);
+    map_[node.outputs[i]] = outputs[i];
+  }
+  return {};
+}
+
+Result<void> Replay::node(const Node& node) {
+  std::vector<ValueId> inputs;
+  inputs.reserve(node.inputs.size());
+  for (const ValueId id : node.inputs) inputs.push_back(of(id));
+  return this->node(node, std::move(inputs));
+}
+
+Graph Replay::finish(const std::function<ValueId(ValueId, ValueId)>& convert) {
+  for (const ValueId id : graph_.outputs()) {
+    builder_.output(convert(id, of(id)), graph_.value(id).name);
+  }
+  for (const State& s : graph_.states()) {
+    if (s.next != kNoValue) builder_.set_next(of(s.value), convert(s.next, of(s.next)));
+  }
+  return std::move(builder_).build();
+}
+
+Graph Replay::finish() {
+  return finish([](ValueId, ValueId now) { return now; });
+}
+
+}  // namespace assay
