@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/idx_dataset.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "base/files.h"
 #include "base/hash.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/idx.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "data/idx_bytes.h"
 
