@@ -20,6 +20,7 @@ namespace assay {
 namespace {
 
 constexpr int kBusyMilliseconds = 30'000;
+constexpr const char* kElsewhere = "give another file with --db";
 
 int pragma(SQLite::Database& database, const std::string& name) {
   return database.execAndGet("PRAGMA " + name).getInt();
@@ -31,16 +32,15 @@ Result<bool> inspect(SQLite::Database& database, const std::filesystem::path& pa
   const int application = pragma(database, "application_id");
   if (application != store_tables::kApplicationId) {
     if (empty && application == 0) return true;
-    return Error{ErrorCode::kInvalid, "is a database of another program; give another file by --db",
-                 path.string()};
+    return Error{ErrorCode::kInvalid, "is a database of another program", path.string(),
+                 kElsewhere};
   }
   const int version = pragma(database, "user_version");
   if (version > store_tables::kVersion) {
     return Error{ErrorCode::kInvalid,
-                 "has schema version " + std::to_string(version) + ", newer than this assay's " +
-                     std::to_string(store_tables::kVersion) +
-                     "; use a newer assay, or another file by --db",
-                 path.string()};
+                 "the database has schema version " + std::to_string(version) +
+                     ", newer than this assay's " + std::to_string(store_tables::kVersion),
+                 path.string(), "use a newer assay, or another file with --db"};
   }
   return false;
 }
@@ -213,22 +213,24 @@ Result<std::unique_ptr<SQLite::Database>> open_to_read(const std::filesystem::pa
 }  // namespace
 
 Error store_error(const SQLite::Exception& exception, const std::filesystem::path& path) {
-  const auto error = [&](ErrorCode code, const std::string& message) {
-    return Error{code, message, path.string()};
+  const auto error = [&](ErrorCode code, const std::string& message, const char* hint = "") {
+    return Error{code, message, path.string(), hint};
   };
   const std::string words = exception.what();
   switch (exception.getErrorCode()) {
     case SQLITE_FULL:
-      return error(ErrorCode::kIo, "disk is full; what was stored before is intact");
+      return error(ErrorCode::kIo, "the disk is full; what was stored before is intact",
+                   "free some space, then run the same command with --resume");
     case SQLITE_NOTADB:
-      return error(ErrorCode::kInvalid, "is not a database; give another file by --db");
+      return error(ErrorCode::kInvalid, "is not a database", kElsewhere);
     case SQLITE_CORRUPT:
-      return error(ErrorCode::kCorrupt, "the database is damaged: " + words);
+      return error(ErrorCode::kCorrupt, "the database is damaged: " + words,
+                   "`sqlite3 FILE .recover` may save most of it");
     case SQLITE_CANTOPEN:
-      return error(ErrorCode::kIo, "the database cannot be opened here; give another file by --db");
+      return error(ErrorCode::kIo, "the database cannot be opened", kElsewhere);
     case SQLITE_READONLY:
     case SQLITE_PERM:
-      return error(ErrorCode::kIo, "the database cannot be written; give another file by --db");
+      return error(ErrorCode::kIo, "the database cannot be written", kElsewhere);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return error(ErrorCode::kIo, "the database has been locked by another process for too long");
@@ -258,8 +260,7 @@ Result<Store> Store::open(const std::filesystem::path& path) {
     database->setBusyTimeout(kBusyMilliseconds);
     ASSAY_ASSIGN([[maybe_unused]] const bool empty, inspect(*database, path));
     if (sqlite3_db_readonly(database->getHandle(), "main") == 1) {
-      return Error{ErrorCode::kIo, "the database cannot be written; give another file by --db",
-                   path.string()};
+      return Error{ErrorCode::kIo, "the database cannot be written", path.string(), kElsewhere};
     }
     use_write_ahead_log(*database);
     // FULL syncs once a record: also a power cut loses nothing finished.

@@ -178,7 +178,7 @@ TEST_F(StoreFaults, AReadOnlyFileSystemCanStillBeRead) {
     const auto writer = Store::open(path());
     ASSERT_FALSE(writer.ok());
     EXPECT_EQ(writer.error().code, ErrorCode::kIo);
-    EXPECT_THAT(writer.error().text(), HasSubstr("--db"));
+    EXPECT_THAT(writer.error().hint, HasSubstr("--db"));
   }
   EXPECT_EQ(umount2(c, MNT_DETACH), 0);
 }

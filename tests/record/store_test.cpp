@@ -147,7 +147,7 @@ TEST_F(StoreTest, RefusesADatabaseOfANewerSchema) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, ErrorCode::kInvalid);
     EXPECT_THAT(result.error().text(), HasSubstr("schema version 99, newer than"));
-    EXPECT_THAT(result.error().text(), HasSubstr("use a newer assay"));
+    EXPECT_THAT(result.error().hint, HasSubstr("use a newer assay"));
   }
 }
 
