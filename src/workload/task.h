@@ -15,6 +15,11 @@
 
 namespace assay {
 
+struct TaskItems {
+  int64_t training = 0;    // of one epoch
+  int64_t evaluation = 0;  // of one evaluation
+};
+
 // One variant of a workload, ready to run. The graphs have the symbolic dimension "batch".
 class Task {
  public:
@@ -23,12 +28,14 @@ class Task {
   virtual const Graph& training_graph() const = 0;
   // Inputs are the first inputs of evaluation batches.
   virtual const Graph& inference_graph() const = 0;
-  virtual int64_t training_items() const = 0;  // items of one epoch
+  virtual TaskItems items() const = 0;
   virtual Result<std::unique_ptr<BatchSource>> training_batches(int64_t batch,
                                                                 RandomKey seed) const = 0;
   // Every evaluation item exactly once; the last batch may be smaller.
   virtual Result<std::unique_ptr<BatchSource>> evaluation_batches(int64_t batch) const = 0;
   virtual std::unique_ptr<Evaluator> evaluator() const = 0;
+
+  int64_t training_items() const { return items().training; }
 };
 
 }  // namespace assay
