@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -45,7 +46,8 @@ class TrainingLog final : public TrainObserver {
  private:
   TrainingLog(WorkloadVariant variant, const Clock& clock);
   void open_block(double first_epoch);
-  void line(std::string_view event, std::string_view key, const Json& value, const Json& metadata);
+  void line(std::string_view event, std::string_view key, const Json& value, const Json& metadata,
+            std::source_location from = std::source_location::current());
 
   WorkloadVariant variant_;
   const Clock* clock_;

@@ -49,6 +49,9 @@ class Evaluation {
   Nanoseconds engine_time_{0};
 };
 
+// Makes `view` one of `tensor`, without allocating when type and shape are what they were.
+void point_at(TensorView& view, Tensor& tensor);
+
 // Once, with buffers of its own.
 Result<EvaluationResult> evaluate(Program& program, const Task& task, int64_t batch,
                                   const Clock& clock, const std::atomic<bool>* cancel = nullptr);

@@ -17,6 +17,26 @@
 namespace assay {
 namespace {
 
+// An integer is a number, too.
+std::optional<double> number(const toml::node& node) {
+  if (node.is_floating_point()) return node.as_floating_point()->get();
+  if (node.is_integer()) return static_cast<double>(node.as_integer()->get());
+  return std::nullopt;
+}
+
+// Dotted keys nest tables, and tables are destroyed recursively: a line may not be long enough for
+// that to matter.
+constexpr size_t kLongestLine = 4096;
+
+bool has_long_line(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (end > kLongestLine) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 // Reads one document; every error carries the file and the line of the offending node.
 class Reader {
  public:
@@ -107,10 +127,8 @@ class Reader {
       ASSAY_TRY(text(entry, "name", baseline.name));
       ASSAY_TRY(text(entry, "how", baseline.how));
       ASSAY_ASSIGN(const toml::node* quality, required(entry, "quality"));
-      const std::optional<double> value = quality->value<double>();
-      if (!quality->is_number() || !std::isfinite(*value)) {
-        return error(*quality, "'quality' must be a number");
-      }
+      const std::optional<double> value = number(*quality);
+      if (!value || !std::isfinite(*value)) return error(*quality, "'quality' must be a number");
       baseline.quality = *value;
       out.push_back(std::move(baseline));
     }
@@ -192,8 +210,8 @@ class Reader {
         if (!node.is_integer()) return wrong();
         return FieldValue(node.as_integer()->get());
       case FieldType::kNumber:
-        if (!node.is_number()) return wrong();
-        return FieldValue(*node.value<double>());
+        if (!number(node)) return wrong();
+        return FieldValue(*number(node));
       case FieldType::kBoolean:
         if (!node.is_boolean()) return wrong();
         return FieldValue(node.as_boolean()->get());
@@ -206,8 +224,8 @@ class Reader {
     if (!node.is_array()) return wrong();
     std::vector<double> list;
     for (const toml::node& item : *node.as_array()) {
-      if (!item.is_number()) return wrong();
-      list.push_back(*item.value<double>());
+      if (!number(item)) return wrong();
+      list.push_back(*number(item));
     }
     return FieldValue(std::move(list));
   }
@@ -235,6 +253,9 @@ class Reader {
 }  // namespace
 
 Result<Workload> parse_workload(std::string_view toml, std::string_view place) {
+  if (has_long_line(toml)) {
+    return Error{ErrorCode::kInvalid, "a line of more than 4096 bytes", std::string(place)};
+  }
   Reader reader(place);
   const toml::parse_result parsed = toml::parse(toml);
   if (!parsed) return reader.syntax(parsed.error());
