@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "data/data_roots.h"
+#include "model/model.h"
 #include "workload/recipe_fields.h"
 #include "workload/tasks.h"
 
@@ -124,6 +125,14 @@ Json recipe_json(const Workload& workload, const WorkloadVariant& variant) {
               {"metric", workload.metric},  {"variant", variant.name},
               {"model", variant.model},     {"model_config", std::move(config)},
               {"dataset", variant.dataset}, {"recipe", std::move(recipe)}};
+}
+
+Result<Graph> variant_graph(const WorkloadVariant& variant, Phase phase) {
+  ModelConfig config = variant.model_config;
+  if (phase == Phase::kTraining && variant.recipe.label_smoothing > 0) {
+    config["label_smoothing"] = shortest(variant.recipe.label_smoothing);
+  }
+  return build_model(variant.model, config, phase);
 }
 
 Result<std::unique_ptr<Task>> make_task(const Workload& workload, const WorkloadVariant& variant) {

@@ -14,6 +14,8 @@
 
 #include "base/error.h"
 #include "base/json_fwd.h"
+#include "graph/graph.h"
+#include "model/phase.h"
 #include "workload/optimizer.h"
 #include "workload/schedule.h"
 #include "workload/task.h"
@@ -80,7 +82,12 @@ Result<WorkloadVariant> override_recipe(WorkloadVariant variant,
 // What the digest is taken of: model config, recipe, data set, as canonical JSON.
 Json recipe_json(const Workload& workload, const WorkloadVariant& variant);
 
-// kNotFound with a hint when the data set is not there.
+// The variant's network, without its data: what `profile` counts. Its "batch" is symbolic; the
+// recipe's label smoothing is part of the training graph.
+Result<Graph> variant_graph(const WorkloadVariant& variant, Phase phase);
+
+// kNotFound with a hint when the data set is not there. Data are looked for where the environment
+// says, or in `roots`.
 Result<std::unique_ptr<Task>> make_task(const Workload& workload, const WorkloadVariant& variant);
 Result<std::unique_ptr<Task>> make_task(const Workload& workload, const WorkloadVariant& variant,
                                         const DataRoots& roots);
