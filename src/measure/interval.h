@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -31,9 +33,19 @@ double effective_sample_size(std::span<const double> values);  // n / tau
 // mean +- t(n - 1) s / sqrt(n). "t". Needs two values.
 Result<Interval> t_interval(std::span<const double> values, double confidence = 0.95);
 
-// Means of batches of about 5 tau samples (at most 64 batches) are taken as independent: t on them.
-// "batch-means". Needs at least 4 such batches, else kInvalid: the series is too short for its
-// autocorrelation.
+// Values that may be taken as independent, and the name of what was done to get them.
+struct BatchMeans {
+  std::vector<double> values;
+  std::string method;
+};
+
+// Means of batches of about 5 tau samples, at most 64 batches; kInvalid when there would be fewer
+// than 4: the series is too short for its autocorrelation. "batch-means".
+Result<BatchMeans> batch_means(std::span<const double> values);
+// The same from 20 samples on; fewer are taken as they are: "t".
+Result<BatchMeans> series_means(std::span<const double> values);
+
+// t on the batch means, around the mean of all samples. "batch-means".
 Result<Interval> batch_means_interval(std::span<const double> values, double confidence = 0.95);
 
 // The stationary bootstrap (Politis and Romano, JASA 89, 1994) with the automatic mean block length

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "measure/interval.h"
+#include "measure/statistics.h"
+
+namespace assay {
+
+void add_percentiles(Record& record, const std::string& prefix, std::span<const double> values_ns) {
+  static constexpr std::array<double, 6> kPercents = {50, 90, 95, 97, 99, 99.9};
+  const std::string mean_name = prefix + "_mean_ns";
+  if (values_ns.empty()) {
+    record.missing[mean_name] = "no samples";
+  } else if (const auto interval = series_interval(values_ns); interval.ok()) {
+    record.add(mean_name, mean(values_ns), *interval);
+  } else {
+    // The mean is known; how well it is known is not.
+    record.add(mean_name, mean(values_ns));
+    record.missing[mean_name + ".interval"] = interval.error().text();
+  }
+  std::vector<double> sorted(values_ns.begin(), values_ns.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (const double percent : kPercents) {
+    const std::string name = prefix + "_" + percentile_name(percent) + "_ns";
+    const auto found = percentile_of_sorted(sorted, percent);
+    if (found.ok()) {
+      record.add(name, found->value, found->interval);
+    } else {
+      record.missing[name] = found.error().text();
+    }
+  }
+}
+
+void add_series(Record& record, const std::string& prefix, const SampleSeries& series) {
+  add_percentiles(record, prefix, series.values_ns);
+  record.samples.push_back({prefix + "_ns", series.values_ns});
+  record.marks.insert(record.marks.end(), series.marks.begin(), series.marks.end());
+  record.missing.insert(series.missing.begin(), series.missing.end());
+  record.facts[prefix + "_stop_reason"] = series.stop_reason;
+  record.facts[prefix + "_calls_per_sample"] = std::to_string(series.calls_per_sample);
+  if (!series.quiet && record.status == Status::kMeasured) {
+    record.status = Status::kNoisy;
+    if (record.reason.empty()) record.reason = series.stop_reason;
+  }
+}
+
+}  // namespace assay
