@@ -12,6 +12,7 @@ namespace {
 
 // Shape arithmetic is small; weights computed from constants stay nodes.
 constexpr int64_t kLargestFold = 1024;
+constexpr double kLargestFoldFlops = 1e5;
 
 std::string described(const OpEntry& op) {
   return op.domain.empty() ? op.type : op.domain + "." + op.type;
@@ -205,6 +206,12 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   for (const TensorType& type : types) {
     if (!type.known() || *type.shape->elements() > kLargestFold) return {};
     outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
+  }
+  std::vector<const TensorType*> output_types;
+  for (const TensorType& type : types) output_types.push_back(&type);
+  if (op.cost != nullptr &&
+      op.cost({input_types, output_types, attributes}).flops > kLargestFoldFlops) {
+    return {};
   }
   // A kernel may refuse the values or the element type: then the node stays.
   if (!op.kernel({data, outputs, attributes}).ok()) return {};

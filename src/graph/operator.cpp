@@ -84,7 +84,13 @@ const OpTable& op_table() {
     add_elementwise_ops(t);
     add_softmax_ops(t);
     add_reduction_ops(t);
+    add_reshape_ops(t);
+    add_cast_ops(t);
     add_layout_ops(t);
+    add_slice_ops(t);
+    add_index_ops(t);
+    add_source_ops(t);
+    add_training_ops(t);
     return t;
   }();
   return table;

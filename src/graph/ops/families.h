@@ -15,6 +15,12 @@ void add_activation_ops(OpTable& table);
 void add_elementwise_ops(OpTable& table);
 void add_softmax_ops(OpTable& table);
 void add_reduction_ops(OpTable& table);
+void add_reshape_ops(OpTable& table);
+void add_cast_ops(OpTable& table);
 void add_layout_ops(OpTable& table);
+void add_slice_ops(OpTable& table);
+void add_index_ops(OpTable& table);
+void add_source_ops(OpTable& table);
+void add_training_ops(OpTable& table);
 
 }  // namespace assay

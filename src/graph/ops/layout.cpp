@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Identity, Flatten, Cast: what changes the form of a tensor and not its numbers.
-#include <cmath>
+// Transpose, Expand, Concat, Split: whole tensors, rearranged.
+#include <algorithm>
 #include <cstring>
-#include <limits>
+#include <numeric>
 
 #include "graph/ops/families.h"
 #include "graph/ops/infer.h"
@@ -12,114 +12,238 @@
 namespace assay {
 namespace {
 
-Result<void> kernel_copy(const KernelContext& context) {
-  std::memcpy(context.outputs[0].data(), context.inputs[0]->data(),
-              static_cast<size_t>(context.inputs[0]->bytes()));
+// ---- Transpose ----
+
+Result<std::vector<size_t>> permutation(const Attributes& attributes, size_t rank) {
+  std::vector<size_t> perm(rank);
+  if (!attributes.has("perm")) {
+    std::iota(perm.rbegin(), perm.rend(), size_t{0});
+    return perm;
+  }
+  const std::vector<int64_t>& given = attributes.integers("perm");
+  std::vector<bool> seen(rank, false);
+  bool valid = given.size() == rank;
+  for (size_t i = 0; valid && i < rank; ++i) {
+    valid = given[i] >= 0 && given[i] < static_cast<int64_t>(rank) &&
+            !seen[static_cast<size_t>(given[i])];
+    if (!valid) break;
+    perm[i] = static_cast<size_t>(given[i]);
+    seen[perm[i]] = true;
+  }
+  if (valid) return perm;
+  return invalid("attribute 'perm' is not a permutation of the " + std::to_string(rank) + " axes");
+}
+
+Result<Types> infer_transpose(const InferContext& context) {
+  const TensorType& x = context.type(0);
+  if (!x.shape) return Types{TensorType::unranked(x.dtype)};
+  ASSAY_ASSIGN(const auto perm, permutation(context.attributes, x.shape->rank()));
+  Shape y;
+  for (const size_t axis : perm) y.append((*x.shape)[axis]);
+  return Types{TensorType(x.dtype, std::move(y))};
+}
+
+Result<void> kernel_transpose(const KernelContext& context) {
+  const Sizes& shape = input_shape(context, 0);
+  ASSAY_ASSIGN(const auto perm, permutation(context.attributes, shape.size()));
+  const Sizes packed = packed_strides(shape);
+  Sizes strides;
+  for (const size_t axis : perm) strides.push_back(packed[axis]);
+  return dispatch_width(context.inputs[0]->dtype(), [&]<class T>() {
+    const T* x = input_data<T>(context, 0);
+    T* y = output_data<T>(context, 0);
+    walk<1>(output_shape(context, 0), {strides},
+            [&](int64_t i, const std::array<int64_t, 1>& at) { y[i] = x[at[0]]; });
+  });
+}
+
+// ---- Expand ----
+
+Result<Types> infer_expand(const InferContext& context) {
+  ASSAY_TRY(expect_dtype(context, 1, {DType::kI64}));
+  const TensorType& x = context.type(0);
+  ASSAY_ASSIGN(const auto rank, vector_length(context, 1));
+  if (!rank || !x.shape) return Types{TensorType::unranked(x.dtype)};
+  const auto wanted = constant_integers(context, 1);
+  if (!wanted) {
+    const size_t out = std::max(x.shape->rank(), static_cast<size_t>(*rank));
+    return Types{TensorType(x.dtype, Shape(std::vector<Dim>(out)))};
+  }
+  if (std::ranges::any_of(*wanted, [](int64_t size) { return size < 0; })) {
+    return invalid("input 1 (shape) holds a negative size");
+  }
+  ASSAY_ASSIGN(Shape y, broadcast(*x.shape, Shape::of(*wanted)));
+  return Types{TensorType(x.dtype, std::move(y))};
+}
+
+Result<void> kernel_expand(const KernelContext& context) {
+  const Sizes& shape = output_shape(context, 0);
+  return dispatch_width(context.inputs[0]->dtype(), [&]<class T>() {
+    const T* x = input_data<T>(context, 0);
+    T* y = output_data<T>(context, 0);
+    walk<1>(shape, {broadcast_strides(input_shape(context, 0), shape)},
+            [&](int64_t i, const std::array<int64_t, 1>& at) { y[i] = x[at[0]]; });
+  });
+}
+
+// ---- Concat ----
+
+Result<Dim> sum(const Dim& a, const Dim& b) {
+  if (!a.known() || !b.known()) return Dim();
+  int64_t size = 0;
+  if (__builtin_add_overflow(a.size(), b.size(), &size)) {
+    return invalid("the concatenated dimension is too large");
+  }
+  return Dim(size);
+}
+
+Result<Types> infer_concat(const InferContext& context) {
+  const DType dtype = context.type(0).dtype;
+  for (size_t i = 0; i < context.inputs.size(); ++i) {
+    if (!context.has(i)) return invalid("input " + std::to_string(i) + " is required");
+    ASSAY_TRY(expect_same_dtype(context, 0, i));
+    if (!context.type(i).shape) return Types{TensorType::unranked(dtype)};
+  }
+  Shape y = *context.type(0).shape;
+  ASSAY_ASSIGN(const size_t axis, normalized_axis(context.attributes.integer("axis"), y.rank()));
+  for (size_t i = 1; i < context.inputs.size(); ++i) {
+    const Shape& x = *context.type(i).shape;
+    ASSAY_TRY(expect_rank(context, i, y.rank()));
+    for (size_t d = 0; d < y.rank(); ++d) {
+      if (d == axis) {
+        ASSAY_ASSIGN(y[d], sum(y[d], x[d]));
+      } else if (!may_equal(y[d], x[d])) {
+        return invalid("shapes " + context.type(0).shape->text() + " and " + x.text() +
+                       " differ outside axis " + std::to_string(axis));
+      } else if (!y[d].known()) {
+        y[d] = x[d];
+      }
+    }
+  }
+  return Types{TensorType(dtype, std::move(y))};
+}
+
+// Copies the pieces of tensors that lie side by side along an axis, in one direction or the other.
+template <class Copy>
+void for_pieces(const AxisView& whole, std::span<const int64_t> sizes, int64_t width, Copy&& copy) {
+  for (int64_t outer = 0; outer < whole.outer; ++outer) {
+    int64_t start = outer * whole.size * whole.inner * width;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int64_t bytes = sizes[i] * whole.inner * width;
+      copy(i, outer * bytes, start, bytes);
+      start += bytes;
+    }
+  }
+}
+
+Result<void> kernel_concat(const KernelContext& context) {
+  const DType dtype = context.inputs[0]->dtype();
+  if (dtype_bits(dtype) < 8) return no_kernel_for(dtype);
+  const int64_t axis = context.attributes.integer("axis");
+  Sizes sizes;
+  for (const Tensor* input : context.inputs)
+    sizes.push_back(view_around(input->shape(), axis).size);
+  auto* to = static_cast<std::byte*>(context.outputs[0].data());
+  for_pieces(view_around(output_shape(context, 0), axis), sizes, dtype_bits(dtype) / 8,
+             [&](size_t i, int64_t piece, int64_t whole, int64_t bytes) {
+               const auto* from = static_cast<const std::byte*>(context.inputs[i]->data());
+               std::memcpy(to + whole, from + piece, static_cast<size_t>(bytes));
+             });
   return {};
 }
 
-Result<Types> infer_flatten(const InferContext& context) {
+// ---- Split ----
+
+Result<std::vector<int64_t>> even_parts(const Attributes& attributes, int64_t size, size_t parts) {
+  const auto n = static_cast<int64_t>(parts);
+  if (attributes.has("num_outputs") && attributes.integer("num_outputs") != n) {
+    return invalid("attribute 'num_outputs' is not the number of outputs");
+  }
+  const int64_t each = size / n + (size % n != 0 ? 1 : 0);
+  std::vector<int64_t> sizes(parts, each);
+  sizes.back() = size - each * (n - 1);  // the last may be smaller
+  if (sizes.back() < 0) {
+    return invalid("a dimension of " + std::to_string(size) + " cannot be split into " +
+                   std::to_string(n));
+  }
+  return sizes;
+}
+
+Result<Types> infer_split(const InferContext& context) {
+  ASSAY_TRY(expect_dtype(context, 1, {DType::kI64}));
   const TensorType& x = context.type(0);
+  const size_t parts = context.output_count;
+  if (!x.shape) return Types(parts, TensorType::unranked(x.dtype));
+  ASSAY_ASSIGN(const size_t axis,
+               normalized_axis(context.attributes.integer("axis"), x.shape->rank()));
+  const Dim& whole = (*x.shape)[axis];
+  std::optional<std::vector<int64_t>> sizes = constant_integers(context, 1);
+  if (sizes) {
+    int64_t total = 0;
+    for (const int64_t size : *sizes) {
+      if (size < 0 || __builtin_add_overflow(total, size, &total)) {
+        return invalid("input 1 (split) holds " + std::to_string(size));
+      }
+    }
+    if (sizes->size() != parts || !may_equal(whole, total)) {
+      return invalid("input 1 (split) does not divide dimension " + whole.text() + " among " +
+                     std::to_string(parts) + " outputs");
+    }
+  } else if (!context.has(1) && whole.known()) {
+    ASSAY_ASSIGN(sizes, even_parts(context.attributes, whole.size(), parts));
+  }
+  Types types(parts, x);
+  for (size_t i = 0; i < parts; ++i) (*types[i].shape)[axis] = sizes ? Dim((*sizes)[i]) : Dim();
+  return types;
+}
+
+Result<void> kernel_split(const KernelContext& context) {
+  const DType dtype = context.inputs[0]->dtype();
+  if (dtype_bits(dtype) < 8) return no_kernel_for(dtype);
   const int64_t axis = context.attributes.integer("axis");
-  if (!x.shape) return Types{TensorType(x.dtype, Shape{Dim(), Dim()})};
-  const auto rank = static_cast<int64_t>(x.shape->rank());
-  if (axis < -rank || axis > rank) {
-    return invalid("attribute 'axis' is " + std::to_string(axis) + ", outside a tensor of rank " +
-                   std::to_string(rank));
-  }
-  const auto split = static_cast<size_t>(axis < 0 ? axis + rank : axis);
-  ASSAY_ASSIGN(Dim outer, product(*x.shape, 0, split));
-  ASSAY_ASSIGN(Dim inner, product(*x.shape, split, x.shape->rank()));
-  return Types{TensorType(x.dtype, Shape{std::move(outer), std::move(inner)})};
-}
-
-// ---- Cast ----
-
-bool castable(DType dtype) {
-  return dtype_bits(dtype) >= 8 && (!is_floating(dtype) || dtype_bits(dtype) >= 16);
-}
-
-Result<Types> infer_cast(const InferContext& context) {
-  const auto to = dtype_from_onnx(context.attributes.integer("to"));
-  if (!to) {
-    return invalid("attribute 'to' is " + std::to_string(context.attributes.integer("to")) +
-                   ", not a number of a tensor element type");
-  }
-  TensorType type = context.type(0);
-  type.dtype = *to;
-  return Types{type};
-}
-
-// Floating to integer truncates and saturates (ONNX leaves what is out of range open); anything to
-// bool is "not zero"; integer to integer keeps the low bits.
-template <class From, class To>
-To converted(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    if (value != value) return 0;
-    if (value <= static_cast<From>(std::numeric_limits<To>::min())) {
-      return std::numeric_limits<To>::min();
-    }
-    if (value >= static_cast<From>(std::numeric_limits<To>::max())) {
-      return std::numeric_limits<To>::max();
-    }
-  }
-  return static_cast<To>(value);
-}
-
-template <class From, class To>
-void convert(const Tensor& from, Tensor& to) {
-  const auto x = from.values<From>();
-  const auto y = to.values<To>();
-  const bool boolean = to.dtype() == DType::kBool;
-  for (size_t i = 0; i < x.size(); ++i) {
-    y[i] = boolean ? static_cast<To>(x[i] != From{0}) : converted<From, To>(x[i]);
-  }
-}
-
-Result<void> kernel_cast(const KernelContext& context) {
-  const Tensor& from = *context.inputs[0];
-  Tensor& to = context.outputs[0];
-  if (from.dtype() == to.dtype()) return kernel_copy(context);
-  if (!castable(from.dtype())) return no_kernel_for(from.dtype());
-  if (!castable(to.dtype())) return no_kernel_for(to.dtype());
-  const Tensor source = is_16bit_floating(from.dtype()) ? widened(from) : from;
-  Tensor target = is_16bit_floating(to.dtype()) ? Tensor::allocate(DType::kF32, to.shape()) : to;
-  Result<void> status;
-  ASSAY_TRY(dispatch_arithmetic(source.dtype(), [&]<class From>() {
-    status =
-        dispatch_arithmetic(target.dtype(), [&]<class To>() { convert<From, To>(source, target); });
-  }));
-  ASSAY_TRY(std::move(status));
-  if (is_16bit_floating(to.dtype())) narrow_into(target, to);
+  Sizes sizes;
+  for (const Tensor& out : context.outputs) sizes.push_back(view_around(out.shape(), axis).size);
+  const auto* from = static_cast<const std::byte*>(context.inputs[0]->data());
+  for_pieces(view_around(input_shape(context, 0), axis), sizes, dtype_bits(dtype) / 8,
+             [&](size_t i, int64_t piece, int64_t whole, int64_t bytes) {
+               auto* to = static_cast<std::byte*>(context.outputs[i].data());
+               std::memcpy(to + piece, from + whole, static_cast<size_t>(bytes));
+             });
   return {};
 }
 
 }  // namespace
 
 void add_layout_ops(OpTable& table) {
-  table.add({.type = "Identity",
+  table.add({.type = "Transpose",
              .since_version = 21,
              .min_inputs = 1,
              .max_inputs = 1,
-             .infer = infer_same,
-             .kernel = kernel_copy,
-             .is_view = true});
-  table.add({.type = "Flatten",
-             .since_version = 21,
+             .attributes = {{"perm", AttributeType::kInts, {}}},
+             .infer = infer_transpose,
+             .kernel = kernel_transpose});
+  table.add({.type = "Expand",
+             .since_version = 13,
+             .min_inputs = 2,
+             .max_inputs = 2,
+             .infer = infer_expand,
+             .kernel = kernel_expand});
+  table.add({.type = "Concat",
+             .since_version = 13,
              .min_inputs = 1,
-             .max_inputs = 1,
-             .attributes = {{"axis", AttributeType::kInt, int64_t{1}}},
-             .infer = infer_flatten,
-             .kernel = kernel_copy,
-             .is_view = true});
-  table.add({.type = "Cast",
-             .since_version = 21,
+             .max_inputs = OpEntry::kVariadic,
+             .attributes = {{"axis", AttributeType::kInt, {}, true}},
+             .infer = infer_concat,
+             .kernel = kernel_concat});
+  table.add({.type = "Split",
+             .since_version = 18,
              .min_inputs = 1,
-             .max_inputs = 1,
-             .attributes = {{"to", AttributeType::kInt, {}, true},
-                            {"saturate", AttributeType::kInt, int64_t{1}}},
-             .infer = infer_cast,
-             .kernel = kernel_cast});
+             .max_inputs = 2,
+             .max_outputs = 1024,
+             .attributes = {{"axis", AttributeType::kInt, int64_t{0}},
+                            {"num_outputs", AttributeType::kInt, {}}},
+             .infer = infer_split,
+             .kernel = kernel_split});
 }
 
 }  // namespace assay

@@ -49,6 +49,12 @@ Result<void> run_widened(KernelFunction kernel, const KernelContext& context) {
   return {};
 }
 
+Result<void> copy_bytes(const KernelContext& context) {
+  std::memcpy(context.outputs[0].data(), context.inputs[0]->data(),
+              static_cast<size_t>(context.inputs[0]->bytes()));
+  return {};
+}
+
 int64_t element_count(const Sizes& shape) {
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;

@@ -126,6 +126,9 @@ Result<void> widen16(const KernelContext& context) {
   return run_widened(kernel, context);
 }
 
+// Output 0 is input 0, byte by byte.
+Result<void> copy_bytes(const KernelContext& context);
+
 int64_t element_count(const Sizes& shape);
 Sizes packed_strides(const Sizes& shape);
 // Strides with which a tensor of shape `from` is read at indices of the shape `to` it broadcasts
