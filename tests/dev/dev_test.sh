@@ -25,7 +25,7 @@ check() {  # check SENTENCE COMMAND...
 
 fresh() {  # a new copy of the tree, an empty home, no packages wanted
   chmod -R u+w "$work/tree" "$work/home" 2>/dev/null
-  rm -rf "$work/tree" "$work/home" "$work/wheels"
+  rm -rf "${work:?}/tree" "${work:?}/home" "${work:?}/wheels"
   mkdir -p "$work/tree/tools" "$work/home" "$work/wheels"
   cp "$source_root/dev" "$work/tree/"
   cp "$source_root/tools/unpack_wheel.py" "$work/tree/tools/"
