@@ -71,7 +71,7 @@ double bootstrap_block_length(std::span<const double> values) {
       break;
     }
   }
-  const size_t window = std::min(std::max<size_t>(1, 2 * m), furthest);
+  const size_t window = std::min(2 * std::max<size_t>(1, m), furthest);
   double spectrum = squares / count;  // g(0)
   double slope = 0;                   // G
   for (size_t lag = 1; lag <= window; ++lag) {
