@@ -12,7 +12,8 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 size_t sequence_length(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned lead = byte(at);
-  const size_t length = lead >= 0xf0 && lead <= 0xf4 ? 4 : lead >= 0xe0 && lead < 0xf0 ? 3
+  const size_t length = lead >= 0xf0 && lead <= 0xf4  ? 4
+                        : lead >= 0xe0 && lead < 0xf0 ? 3
                         : lead >= 0xc2 && lead < 0xe0 ? 2
                                                       : 0;
   if (length == 0 || at + length > text.size()) return 0;
@@ -76,11 +77,10 @@ Html& Html::close() {
   ASSAY_ASSERT(!open_.empty(), "close() without open()");
   out_ += "</" + open_.back() + ">";
   // Lines keep the file readable and diffable; inside of phrases they would be blanks.
-  static constexpr std::string_view kBlocks[] = {"p",     "div",     "section", "table", "tr",
-                                                 "thead", "tbody",   "figure",  "h1",    "h2",
-                                                 "h3",    "details", "li",      "ul",    "head",
-                                                 "style", "script",  "header",  "nav",   "main",
-                                                 "dl",    "footer",  "caption", "title", "body"};
+  static constexpr std::string_view kBlocks[] = {
+      "p",   "div",  "section", "table",  "tr",      "thead", "tbody", "figure", "h1",
+      "h2",  "h3",   "details", "li",     "ul",      "head",  "style", "script", "header",
+      "nav", "main", "dl",      "footer", "caption", "title", "body"};
   for (const std::string_view block : kBlocks) {
     if (block == open_.back()) {
       out_ += '\n';
