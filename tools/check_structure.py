@@ -7,7 +7,7 @@
 - files have at most 400 lines, start with their licence, are named in snake_case;
 - every component has a README.md; headers have `#pragma once`;
 - no Util, Manager, Helper, Impl or Base in type names; no marks of unfinished work;
-- nothing names a folder of one machine.
+- nothing names a folder of one machine; links between pages lead somewhere.
 """
 
 import re
@@ -22,7 +22,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 TYPE_NAME = re.compile(r"^\s*(?:class|struct|enum class)\s+\w*(?:Util|Utils|Manager|Helper|Impl|Base)\b")
 # Written so that this file does not find itself.
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
-MACHINE = re.compile(r"(?<![\w}])(/wo" r"rk/|\.\./sha" r"red|/ho" r"me/[a-z]+/|/tm" r"p/[a-z]+/[a-z])")
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+MACHINE = re.compile(r"(?<![\w}])(/wo" r"rk/|\.\./sha" r"red|/ho" r"me/(?!someone)[a-z]+/|/tm" r"p/[a-z]+/[a-z])")
 
 
 def component_order(root):
@@ -72,6 +73,9 @@ class Checker:
                 self.say(name, number, "a mark of unfinished work")
             if MACHINE.search(line):
                 self.say(name, number, "names a folder of one machine")
+            for link in LINK.findall(line) if name.endswith(".md") else ():
+                if not (self.root / name).parent.joinpath(link).exists():
+                    self.say(name, number, f"{link}: no such file")
 
     def check_code(self, name, text):
         lines = text.splitlines()

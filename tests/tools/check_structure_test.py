@@ -88,6 +88,10 @@ class CheckStructure(unittest.TestCase):
         self.write("docs/page.md", "see /ho" + "me/somebody/file\n")
         self.expect_one("docs/page.md", "one machine")
 
+    def test_refuses_a_link_to_nowhere(self):
+        self.write("docs/page.md", "[here](page.md#part), [there](other.md)\n")
+        self.expect_one("docs/page.md", "other.md: no such file")
+
     def test_refuses_a_component_without_purpose(self):
         (self.root / "src/base/README.md").unlink()
         self.expect_one("src/base", "no README.md")
