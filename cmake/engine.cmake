@@ -3,11 +3,12 @@
 # plugin carries static copies of the assay_* libraries that it uses and exports one function.
 function(assay_engine name)
   cmake_parse_arguments(ARG "" "VERSION;FOLDER" "SOURCES;LINK" ${ARGN})
-  if(NOT ARG_FOLDER)
-    set(ARG_FOLDER ${CMAKE_BINARY_DIR}/lib/assay/engines)
-  endif()
   set(target engine_${name})
   add_library(${target} MODULE ${ARG_SOURCES})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${CMAKE_BINARY_DIR}/lib/assay/engines)
+    add_dependencies(program ${target})
+  endif()
   target_link_libraries(${target} PRIVATE assay_options ${ARG_LINK} assay_engine)
   target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL)
   set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
