@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Golden counts: parameters of the published networks are torchvision's; MACs were summed by
-// fvcore's counter over torchvision's modules (tools outside this project), batch 1.
+// Golden counts and names are torchvision's, multiply-adds fvcore's: tests/model/make_golden.py.
 #include <set>
 #include <string>
 
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "base/json.h"
 #include "graph/count.h"
 #include "graph/passes/passes.h"
 #include "model/model.h"
@@ -45,39 +46,55 @@ std::set<std::string> operator_types(const Graph& graph) {
   return types;
 }
 
-TEST(ResNet, FiftyHasThePublishedCounts) {
-  const GraphCount c = counted("resnet50");
-  EXPECT_EQ(c.parameters, 25'557'032);
-  EXPECT_EQ(c.trainable_parameters, 25'557'032);
-  EXPECT_EQ(c.parameter_bytes, 4 * 25'557'032);
-  EXPECT_EQ(c.macs, 4'089'184'256);
+Json golden(const std::string& name) {
+  const std::string path = ASSAY_SOURCE_DIR "/tests/model/golden.json";
+  return (*parse_json(*read_file(path), path))[name];
 }
 
-TEST(ResNet, FiftyWithTheStrideInTheFirstConvolutionHasFewerMacs) {
-  const GraphCount c = counted("resnet50-v1");
-  EXPECT_EQ(c.parameters, 25'557'032);
-  EXPECT_EQ(c.macs, 3'857'973'248);
+void expect_golden_counts(const GraphCount& c, const Json& expected) {
+  EXPECT_EQ(c.parameters, expected["parameters"].get<int64_t>());
+  EXPECT_EQ(c.trainable_parameters, c.parameters);
+  EXPECT_EQ(c.parameter_bytes, 4 * c.parameters);
+  EXPECT_EQ(c.macs, expected["macs"].get<double>());
 }
 
-TEST(ResNet, EighteenHasThePublishedCounts) {
-  const GraphCount c = counted("resnet18");
-  EXPECT_EQ(c.parameters, 11'689'512);
-  // User report U092: 3.63 GFLOP of multiplications and additions.
-  EXPECT_NEAR(2 * c.macs, 3.63e9, 0.01e9);
+TEST(ResNet, PublishedNetworksHaveTheirCounts) {
+  for (const char* name : {"resnet18", "resnet50", "resnet50-v1", "resnet152"}) {
+    SCOPED_TRACE(name);
+    expect_golden_counts(counted(name), golden(name));
+  }
 }
 
-TEST(ResNet, HundredFiftyTwoHasThePublishedParameters) {
-  EXPECT_EQ(counted("resnet152").parameters, 60'192'808);
+TEST(ResNet, FiftyHasTheCountsOfTheLiterature) {
+  EXPECT_EQ(counted("resnet50").parameters, 25'557'032);
+  EXPECT_EQ(counted("resnet50").macs, 4'089'184'256);
+  EXPECT_EQ(counted("resnet50-v1").macs, 3'857'973'248);
+  // User report U092: 3.63 GFLOP.
+  EXPECT_NEAR(2 * counted("resnet18").macs, 3.63e9, 0.005e9);
 }
 
-TEST(ResNet, SmallBottleneckNetworkHasItsMeasuredCounts) {
-  const GraphCount c = counted("resnet", kSmall);
-  EXPECT_EQ(c.parameters, 224'186);
-  EXPECT_NEAR(c.macs, 2.67e6, 0.005e6);
+TEST(ResNet, SmallBottleneckNetworksHaveTheirCounts) {
+  expect_golden_counts(counted("resnet", kSmall), golden("small"));
   const ModelConfig wide{{"image", "1x28x28"},      {"classes", "10"},    {"stem_kernel", "3"},
                          {"stem_stride", "1"},      {"stem_width", "16"}, {"blocks", "1,1,1,1"},
                          {"widths", "16,32,64,128"}};
   EXPECT_EQ(counted("resnet", wide).parameters, 509'306);
+}
+
+TEST(ResNet, ParametersAndStatesAreTorchvisions) {
+  const std::pair<const char*, Graph> networks[] = {
+      {"resnet18", bound("resnet18", {}, Phase::kTraining, 1)},
+      {"resnet50", bound("resnet50", {}, Phase::kTraining, 1)},
+      {"small", bound("resnet", kSmall, Phase::kTraining, 1)}};
+  for (const auto& [name, graph] : networks) {
+    const Json tensors = golden(name)["tensors"];
+    EXPECT_EQ(graph.parameters().size() + graph.states().size(), tensors.size());
+    for (const auto& [tensor, shape] : tensors.items()) {
+      const auto id = graph.find_value(tensor);
+      ASSERT_TRUE(id.has_value()) << tensor;
+      EXPECT_EQ(graph.value(*id).type.shape->sizes(), shape.get<std::vector<int64_t>>()) << tensor;
+    }
+  }
 }
 
 TEST(ResNet, CountsScaleWithTheBatch) {
@@ -126,16 +143,6 @@ TEST(ResNet, BothFormsHaveTheSameParametersAndStates) {
   };
   EXPECT_EQ(names(a), names(b));
   EXPECT_EQ(names(a).size(), 161u + 106u);
-}
-
-TEST(ResNet, ParameterNamesAreTorchvisions) {
-  const Graph graph = bound("resnet50", {}, Phase::kInference, 1);
-  for (const char* name :
-       {"conv1.weight", "bn1.weight", "bn1.running_mean", "bn1.running_var",
-        "layer1.0.conv1.weight", "layer1.0.downsample.0.weight", "layer1.0.downsample.1.bias",
-        "layer4.2.conv3.weight", "layer4.2.bn3.weight", "fc.weight", "fc.bias"}) {
-    EXPECT_TRUE(graph.find_value(name).has_value()) << name;
-  }
 }
 
 TEST(ResNet, LastScaleOfABlockStartsAtZeroWhenAsked) {

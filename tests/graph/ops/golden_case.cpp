@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/ops/golden_case.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "graph/builder.h"
+#include "graph/ops/loops.h"
+
+namespace assay {
+namespace {
+
+template <class T>
+Tensor values_of(const Json& json, DType dtype, std::vector<int64_t> shape) {
+  std::vector<T> values;
+  for (const Json& value : json["values"]) {
+    values.push_back(value.is_boolean() ? static_cast<T>(value.get<bool>()) : value.get<T>());
+  }
+  return Tensor::from<T>(dtype, std::move(shape), std::span<const T>(values));
+}
+
+Tensor tensor_of(const Json& json) {
+  if (json.is_null()) return {};
+  const DType dtype = *dtype_from_name(json["type"].get<std::string>());
+  auto shape = json["shape"].get<std::vector<int64_t>>();
+  switch (dtype) {
+    case DType::kF64:
+      return values_of<double>(json, dtype, std::move(shape));
+    case DType::kF32:
+      return values_of<float>(json, dtype, std::move(shape));
+    case DType::kI64:
+      return values_of<int64_t>(json, dtype, std::move(shape));
+    case DType::kI32:
+      return values_of<int32_t>(json, dtype, std::move(shape));
+    case DType::kU32:
+      return values_of<uint32_t>(json, dtype, std::move(shape));
+    default:
+      return values_of<uint8_t>(json, dtype, std::move(shape));
+  }
+}
+
+Attribute attribute_of(const Json& json) {
+  if (json.contains("i")) return json["i"].get<int64_t>();
+  if (json.contains("f")) return json["f"].get<float>();
+  if (json.contains("s")) return json["s"].get<std::string>();
+  if (json.contains("t")) return tensor_of(json["t"]);
+  return json["is"].get<std::vector<int64_t>>();
+}
+
+GoldenCase case_of(const Json& json) {
+  GoldenCase golden;
+  golden.name = json["name"].get<std::string>();
+  golden.op = json["op"].get<std::string>();
+  for (const auto& [name, value] : json["attributes"].items()) {
+    golden.attributes.set(name, attribute_of(value));
+  }
+  for (const Json& tensor : json["inputs"]) golden.inputs.push_back(tensor_of(tensor));
+  for (const Json& tensor : json["outputs"]) golden.outputs.push_back(tensor_of(tensor));
+  golden.terms = json["terms"].get<double>();
+  if (!json["weight"].is_null()) golden.weight = json["weight"].get<int>();
+  golden.constants = json["constants"].get<std::set<size_t>>();
+  golden.all_types = json["all_types"].get<bool>();
+  return golden;
+}
+
+double epsilon(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return 0x1p-23;
+    case DType::kF16:
+      return 0x1p-10;
+    case DType::kBF16:
+      return 0x1p-7;
+    default:
+      return 1e-12;  // the digits that the file has
+  }
+}
+
+}  // namespace
+
+const std::vector<GoldenCase>& golden_cases() {
+  static const std::vector<GoldenCase> cases = [] {
+    const std::string path = ASSAY_SOURCE_DIR "/tests/graph/ops/golden.json";
+    const auto text = read_file(path);
+    ASSAY_ASSERT(text.ok(), text.error().text());
+    const auto json = parse_json(*text, path);
+    ASSAY_ASSERT(json.ok(), json.error().text());
+    std::vector<GoldenCase> all;
+    for (const Json& item : *json) all.push_back(case_of(item));
+    return all;
+  }();
+  return cases;
+}
+
+void PrintTo(const GoldenCase& golden, std::ostream* out) { *out << golden.name; }
+
+Tensor retyped(const Tensor& tensor, DType floating) {
+  if (tensor.empty() || tensor.dtype() != DType::kF64 || floating == DType::kF64) return tensor;
+  Tensor wide = Tensor::allocate(DType::kF32, tensor.shape());
+  std::ranges::transform(tensor.values<double>(), wide.values<float>().begin(),
+                         [](double value) { return static_cast<float>(value); });
+  if (floating == DType::kF32) return wide;
+  Tensor narrow = Tensor::allocate(floating, tensor.shape());
+  narrow_into(wide, narrow);
+  return narrow;
+}
+
+std::vector<Tensor> run_case(const GoldenCase& golden, const std::vector<Tensor>& inputs) {
+  GraphBuilder builder("case");
+  std::vector<ValueId> ids;
+  std::vector<const Tensor*> data;
+  bool all_constant = true;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::string name = "x" + std::to_string(i);
+    if (inputs[i].empty()) {
+      ids.push_back(kNoValue);
+    } else if (golden.constants.contains(i)) {
+      ids.push_back(builder.constant(name, inputs[i]));
+    } else {
+      ids.push_back(builder.input(name, inputs[i].type()));
+      all_constant = false;
+    }
+    data.push_back(inputs[i].empty() ? nullptr : &inputs[i]);
+  }
+  const std::vector<ValueId> added =
+      builder.add_multi(golden.op, ids, golden.outputs.size(), golden.attributes);
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < added.size(); ++i) {
+    const TensorType& type = builder.type(added[i]);
+    EXPECT_EQ(type.shape->text(), golden.outputs[i].type().shape->text()) << golden.name;
+    outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
+  }
+  const std::string_view op_name = golden.op;
+  const size_t dot = op_name.find('.');
+  const OpEntry* op = dot == std::string_view::npos
+                          ? op_table().find("", op_name)
+                          : op_table().find(op_name.substr(0, dot), op_name.substr(dot + 1));
+  const auto attributes = complete_attributes(*op, golden.attributes);
+  const auto ran = op->kernel({data, outputs, *attributes});
+  EXPECT_TRUE(ran.ok()) << golden.name << ": " << ran.error().text();
+  if (all_constant) {  // it has folded to the same data
+    const Tensor* folded = builder.peek().constant_data(added[0]);
+    EXPECT_NE(folded, nullptr);
+  }
+  return outputs;
+}
+
+double worst_error(const GoldenCase& golden, const std::vector<Tensor>& outputs, DType floating) {
+  double worst = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::vector<double> values = *as_doubles(outputs[i]);
+    const std::vector<double> expected = *as_doubles(golden.outputs[i]);
+    double scale = 0;
+    for (const double value : expected) scale = std::max(scale, std::abs(value));
+    const bool exact = !is_floating(outputs[i].dtype());
+    const double tolerance =
+        exact ? 0.5 : 4 * epsilon(floating) * std::sqrt(golden.terms) * std::max(scale, 1e-6);
+    for (size_t j = 0; j < values.size(); ++j) {
+      const double error = std::abs(values[j] - expected[j]) / tolerance;
+      worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+    }
+  }
+  return worst;
+}
+
+}  // namespace assay
