@@ -43,6 +43,13 @@ Result<const OpEntry*> find_op(std::string_view domain, std::string_view type) {
   return error;
 }
 
+// Tensors without elements may have dimensions of any size: loops over those would not end.
+bool is_small(const TensorType& type) {
+  return type.known() && *type.shape->elements() <= kLargestFold &&
+         std::ranges::all_of(type.shape->dims(),
+                             [](const Dim& dim) { return dim.size() <= kLargestFold; });
+}
+
 // Pointers to the types of `ids`, null where omitted.
 std::vector<const TensorType*> types_of(const Graph& graph, std::span<const ValueId> ids) {
   std::vector<const TensorType*> types;
@@ -195,7 +202,9 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
     const auto it = constant_index_.find(id);
     const bool found = it != constant_index_.end();
     data.push_back(found ? &graph_.constants_[it->second].data : nullptr);
-    constant_inputs = constant_inputs && (found || id == kNoValue);
+    const TensorType* type = id == kNoValue ? nullptr : &graph_.value(id).type;
+    const bool walkable = found && (*type->shape->elements() > 0 || is_small(*type));
+    constant_inputs = constant_inputs && (walkable || id == kNoValue);
   }
   if (op.fold != nullptr) {
     auto folded = op.fold({input_types, data, attributes, types.size()});
@@ -204,7 +213,7 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   if (!constant_inputs || op.kernel == nullptr) return {};
   std::vector<Tensor> outputs;
   for (const TensorType& type : types) {
-    if (!type.known() || *type.shape->elements() > kLargestFold) return {};
+    if (!is_small(type)) return {};
     outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
   }
   std::vector<const TensorType*> output_types;

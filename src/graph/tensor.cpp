@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kAlignment = 64;
 
 int64_t product(std::span<const int64_t> sizes) {
+  if (std::ranges::find(sizes, 0) != sizes.end()) return 0;  // however large the others are
   int64_t count = 1;
   for (const int64_t size : sizes) {
     ASSAY_ASSERT(size >= 0 && !__builtin_mul_overflow(count, size, &count),

@@ -56,6 +56,7 @@ Result<void> copy_bytes(const KernelContext& context) {
 }
 
 int64_t element_count(const Sizes& shape) {
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;  // however large the others are
   int64_t count = 1;
   for (const int64_t size : shape) count *= size;
   return count;
@@ -64,7 +65,9 @@ int64_t element_count(const Sizes& shape) {
 Sizes packed_strides(const Sizes& shape) {
   Sizes strides(shape.size(), 1);
   for (size_t axis = shape.size(); axis-- > 1;) {
-    strides[axis - 1] = strides[axis] * shape[axis];
+    // May wrap, but only where another dimension is 0 and no stride is used.
+    strides[axis - 1] = static_cast<int64_t>(static_cast<uint64_t>(strides[axis]) *
+                                             static_cast<uint64_t>(shape[axis]));
   }
   return strides;
 }
