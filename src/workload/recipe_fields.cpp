@@ -31,7 +31,7 @@ struct Range {
 
 RecipeField number(Text name, Range range, double& (*at)(Recipe&), Text doc) {
   return {std::move(name),
-          FieldType::kNumber,
+          RecipeFieldType::kNumber,
           range.text(),
           std::move(doc),
           [range, at](Recipe& recipe, const FieldValue& value) {
@@ -48,7 +48,7 @@ RecipeField number(Text name, Range range, double& (*at)(Recipe&), Text doc) {
 
 RecipeField integer(Text name, int64_t low, int64_t high, int64_t& (*at)(Recipe&), Text doc) {
   return {std::move(name),
-          FieldType::kInteger,
+          RecipeFieldType::kInteger,
           std::to_string(low) + " <= x <= " + std::to_string(high),
           std::move(doc),
           [low, high, at](Recipe& recipe, const FieldValue& value) {
@@ -65,7 +65,7 @@ RecipeField integer(Text name, int64_t low, int64_t high, int64_t& (*at)(Recipe&
 
 RecipeField boolean(Text name, bool& (*at)(Recipe&), Text doc) {
   return {std::move(name),
-          FieldType::kBoolean,
+          RecipeFieldType::kBoolean,
           "true or false",
           std::move(doc),
           [at](Recipe& recipe, const FieldValue& value) {
@@ -81,7 +81,7 @@ RecipeField boolean(Text name, bool& (*at)(Recipe&), Text doc) {
 RecipeField optimizer_kind() {
   return {
       "optimizer.kind",
-      FieldType::kText,
+      RecipeFieldType::kText,
       "sgd, adam or adamw",
       "the update rule",
       [](Recipe& recipe, const FieldValue& value) {
@@ -95,7 +95,7 @@ RecipeField optimizer_kind() {
 RecipeField schedule_kind() {
   return {
       "schedule.kind",
-      FieldType::kText,
+      RecipeFieldType::kText,
       "constant, linear, cosine, polynomial or step",
       "how the rate falls after the warm-up",
       [](Recipe& recipe, const FieldValue& value) {
@@ -108,7 +108,7 @@ RecipeField schedule_kind() {
 
 RecipeField boundaries() {
   return {"schedule.boundaries",
-          FieldType::kNumbers,
+          RecipeFieldType::kNumbers,
           "rising, each 0 < x < 1",
           "step schedule: where the rate is multiplied by factor, as fractions of all steps",
           [](Recipe& recipe, const FieldValue& value) {
@@ -128,7 +128,7 @@ RecipeField boundaries() {
 RecipeField clip_norm() {
   const Range range{0, 1e9};
   return {"optimizer.clip_norm",
-          FieldType::kNumber,
+          RecipeFieldType::kNumber,
           range.text(),
           "limit of the global L2 norm of all gradients; 0: not clipped",
           [range](Recipe& recipe, const FieldValue& value) {
@@ -220,22 +220,23 @@ void add_schedule_fields(std::vector<RecipeField>& fields) {
 
 Error wrong_text(const RecipeField& field, std::string_view text) {
   return Error{ErrorCode::kInvalid,
-               "'" + Text(text) + "' is not " + Text(field_type_name(field.type)), field.name};
+               "'" + Text(text) + "' is not " + Text(recipe_field_type_name(field.type)),
+               field.name};
 }
 
 }  // namespace
 
-std::string_view field_type_name(FieldType type) {
+std::string_view recipe_field_type_name(RecipeFieldType type) {
   switch (type) {
-    case FieldType::kInteger:
+    case RecipeFieldType::kInteger:
       return "an integer";
-    case FieldType::kNumber:
+    case RecipeFieldType::kNumber:
       return "a number";
-    case FieldType::kBoolean:
+    case RecipeFieldType::kBoolean:
       return "true or false";
-    case FieldType::kText:
+    case RecipeFieldType::kText:
       return "a text";
-    case FieldType::kNumbers:
+    case RecipeFieldType::kNumbers:
       break;
   }
   return "a list of numbers";
@@ -258,22 +259,22 @@ Result<void> set_field(Recipe& recipe, const RecipeField& field, const FieldValu
 
 Result<FieldValue> parse_field(const RecipeField& field, std::string_view text) {
   switch (field.type) {
-    case FieldType::kInteger: {
+    case RecipeFieldType::kInteger: {
       const Result<int64_t> value = parse_int(text);
       if (!value.ok()) return wrong_text(field, text);
       return FieldValue(*value);
     }
-    case FieldType::kNumber: {
+    case RecipeFieldType::kNumber: {
       const Result<double> value = parse_double(text);
       if (!value.ok()) return wrong_text(field, text);
       return FieldValue(*value);
     }
-    case FieldType::kBoolean:
+    case RecipeFieldType::kBoolean:
       if (text != "true" && text != "false") return wrong_text(field, text);
       return FieldValue(text == "true");
-    case FieldType::kText:
+    case RecipeFieldType::kText:
       return FieldValue(Text(text));
-    case FieldType::kNumbers:
+    case RecipeFieldType::kNumbers:
       break;
   }
   std::vector<double> list;

@@ -16,14 +16,14 @@
 
 namespace assay {
 
-enum class FieldType : uint8_t { kInteger, kNumber, kBoolean, kText, kNumbers };
-std::string_view field_type_name(FieldType type);  // "an integer"
+enum class RecipeFieldType : uint8_t { kInteger, kNumber, kBoolean, kText, kNumbers };
+std::string_view recipe_field_type_name(RecipeFieldType type);  // "an integer"
 
 using FieldValue = std::variant<int64_t, double, bool, std::string, std::vector<double>>;
 
 struct RecipeField {
   std::string name;  // "optimizer.rate"
-  FieldType type = FieldType::kNumber;
+  RecipeFieldType type = RecipeFieldType::kNumber;
   std::string range;  // "0 < x < 1", for errors and docs
   std::string doc;
   // False when the value, of the right type, is out of range.

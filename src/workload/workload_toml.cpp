@@ -202,23 +202,23 @@ class Reader {
 
   Result<FieldValue> field_value(const RecipeField& field, const toml::node& node) const {
     const auto wrong = [&] {
-      return error(node,
-                   "'" + field.name + "' must be " + std::string(field_type_name(field.type)));
+      return error(
+          node, "'" + field.name + "' must be " + std::string(recipe_field_type_name(field.type)));
     };
     switch (field.type) {
-      case FieldType::kInteger:
+      case RecipeFieldType::kInteger:
         if (!node.is_integer()) return wrong();
         return FieldValue(node.as_integer()->get());
-      case FieldType::kNumber:
+      case RecipeFieldType::kNumber:
         if (!number(node)) return wrong();
         return FieldValue(*number(node));
-      case FieldType::kBoolean:
+      case RecipeFieldType::kBoolean:
         if (!node.is_boolean()) return wrong();
         return FieldValue(node.as_boolean()->get());
-      case FieldType::kText:
+      case RecipeFieldType::kText:
         if (!node.is_string()) return wrong();
         return FieldValue(node.as_string()->get());
-      case FieldType::kNumbers:
+      case RecipeFieldType::kNumbers:
         break;
     }
     if (!node.is_array()) return wrong();
