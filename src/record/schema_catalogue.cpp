@@ -8,6 +8,14 @@ namespace {
 
 using enum FieldType;
 
+RowSchema list_all() {
+  return {"list",
+          "all",
+          "one name of the catalogue, whatever it names",
+          {text("kind", "workloads, models, datasets, engines ..."),
+           text("name", "name for the command line"), text("doc", "what it is")}};
+}
+
 RowSchema list_workloads() {
   return {"list",
           "workloads",
@@ -106,6 +114,15 @@ RowSchema data() {
        hidden(text("checksum", "SHA-256 of the converted data")), text("path", "where it lies")}};
 }
 
+RowSchema plan(const std::string& command) {
+  return {command,
+          "plan",
+          "with --dry-run: a case that would be measured",
+          {row("flops", kNumber, "flops", "of a call, or of the forward pass of a training step"),
+           bytes("bytes", "tensors read and written by it, each once a node"),
+           row("expected_time_s", kNumber, "s", "of the case: what it took before")}};
+}
+
 RowSchema schema() {
   return {"schema",
           "",
@@ -129,7 +146,8 @@ RowSchema report() {
 }  // namespace
 
 std::vector<RowSchema> catalogue() {
-  return {list_workloads(),
+  return {list_all(),
+          list_workloads(),
           list_models(),
           list_datasets(),
           list_engines(),
@@ -140,7 +158,11 @@ std::vector<RowSchema> catalogue() {
           schema(),
           report(),
           data(),
-          doctor()};
+          doctor(),
+          plan("infer"),
+          plan("train"),
+          plan("sweep"),
+          plan("study")};
 }
 
 }  // namespace assay::schema_tables
