@@ -13,11 +13,14 @@ function(assay_component name)
   target_link_libraries(assay_${name} PUBLIC assay_options ${ARG_LINK})
 endfunction()
 
-# assay_test(NAME [LINK target...]): the test program test_NAME from every *_test.cpp of the folder
-# tests/NAME (and helpers beside them; not plugins/), one ctest entry per test case.
+# assay_test(NAME [FOLDER folder] [LINK target...]): the test program test_NAME from every *_test.cpp
+# of the folder tests/NAME (or tests/FOLDER; and helpers beside them; not plugins/), one ctest entry per test case.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "" "LINK;LABELS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${name}/*.cpp)
+  cmake_parse_arguments(ARG "" "FOLDER" "LINK;LABELS" ${ARGN})
+  if(NOT ARG_FOLDER)
+    set(ARG_FOLDER ${name})
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${ARG_FOLDER}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "(_fuzz\\.cpp|/plugins/[^/]*)$")
   if(NOT sources)
     return()

@@ -55,7 +55,7 @@ Result<std::vector<Step>> lower_all(const Graph& graph, const LowerOptions& opti
   std::vector<ValueUse> uses = value_uses(graph, options.training);
   std::vector<bool> taken(graph.nodes().size(), false);
   std::vector<Step> steps;
-  if (!options.training && options.fuse && options.on_cpu && has_fused_convolution()) {
+  if (!options.training && options.fuse && options.device.is_cpu() && has_fused_convolution()) {
     steps = fuse_convolutions(graph, uses, options, taken);
   }
   std::vector<bool> persistent = persistent_values(graph);
@@ -105,10 +105,8 @@ Result<void> check_input(const Value& value, const TensorView& given) {
 }  // namespace
 
 Result<std::unique_ptr<Executable>> Executable::build(Graph graph, const LowerOptions& options,
-                                                      at::Device device,
                                                       std::shared_ptr<WeightStore> store) {
-  std::unique_ptr<Executable> made(
-      new Executable(std::move(graph), options, device, std::move(store)));
+  std::unique_ptr<Executable> made(new Executable(std::move(graph), options, std::move(store)));
   made->registers_.resize(made->graph_.values().size());
   ASSAY_TRY(made->bind_persistent());
   ASSAY_ASSIGN(std::vector<Step> steps, lower_all(made->graph_, options));
@@ -130,7 +128,7 @@ Result<void> Executable::bind_persistent() {
   for (const Parameter& p : graph_.parameters()) ASSAY_TRY(bind(p.value));
   for (const State& s : graph_.states()) ASSAY_TRY(bind(s.value));
   for (const Constant& c : graph_.constants()) {
-    ASSAY_ASSIGN(registers_[c.value], from_host(c.data, device_, false));
+    ASSAY_ASSIGN(registers_[c.value], from_host(c.data, options_.device, false));
   }
   return {};
 }
@@ -190,21 +188,23 @@ Result<void> Executable::bind_inputs(std::span<const TensorView> inputs) {
     const Value& value = graph_.value(graph_.inputs()[i]);
     ASSAY_TRY(check_input(value, inputs[i]));
     const bool host = inputs[i].device.kind == DeviceKind::kCpu;
-    ASSAY_ASSIGN(at::Tensor tensor, alias(inputs[i], host ? at::Device(at::kCPU) : device_));
+    ASSAY_ASSIGN(at::Tensor tensor,
+                 alias(inputs[i], host ? at::Device(at::kCPU) : options_.device));
     if (options_.channels_last && tensor.dim() == 4) {
-      tensor =
-          tensor.to(device_, tensor.scalar_type(), false, false, at::MemoryFormat::ChannelsLast);
-    } else if (host && !device_.is_cpu()) {
-      tensor = tensor.to(device_);
+      tensor = tensor.to(options_.device, tensor.scalar_type(), false, false,
+                         at::MemoryFormat::ChannelsLast);
+    } else if (host && !options_.device.is_cpu()) {
+      tensor = tensor.to(options_.device);
     }
     registers_[graph_.inputs()[i]] = std::move(tensor);
   }
   return {};
 }
 
-void Executable::bind_keys(RandomKey key) {
+void Executable::bind_keys(RandomKey key, std::optional<uint64_t> run) {
   for (const ValueId id : graph_.random_keys()) {
-    const uint64_t value = key.derive(graph_.value(id).name).value();
+    const RandomKey stream = key.derive(graph_.value(id).name);
+    const uint64_t value = run ? stream.derive(*run).value() : stream.value();
     uint32_t words[2] = {static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)};
     registers_[id] =
         at::from_blob(words, {2}, at::TensorOptions().dtype(at::ScalarType::UInt32)).clone();
@@ -252,10 +252,11 @@ void Executable::move_states() {
   if (moved) ++store_->version;
 }
 
-Result<void> Executable::run(std::span<const TensorView> inputs, RandomKey key) {
+Result<void> Executable::run(std::span<const TensorView> inputs, RandomKey key,
+                             std::optional<uint64_t> run) {
   ASSAY_TRY(prepare());
   ASSAY_TRY(bind_inputs(inputs));
-  if (!graph_.random_keys().empty()) bind_keys(key);
+  if (!graph_.random_keys().empty()) bind_keys(key, run);
   at::Tensor* registers = registers_.data();
   for (const Step& step : steps_) {
     try {

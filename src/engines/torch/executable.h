@@ -29,12 +29,13 @@ class Executable {
   // `graph` has its precision policy applied already. Every parameter and state is found in `store`
   // by name, or the error names it.
   static Result<std::unique_ptr<Executable>> build(Graph graph, const LowerOptions& options,
-                                                   at::Device device,
                                                    std::shared_ptr<WeightStore> store);
   // Folds and casts weights if they have changed; run() does it by itself.
   Result<void> prepare();
-  // Binds the inputs, runs every step, moves the states on. Outputs stay until release().
-  Result<void> run(std::span<const TensorView> inputs, RandomKey key);
+  // Binds the inputs, runs every step, moves the states on. Outputs stay until release(). A random
+  // key of the graph gets key.derive(its name), and of that derive(run) if given.
+  Result<void> run(std::span<const TensorView> inputs, RandomKey key,
+                   std::optional<uint64_t> run = std::nullopt);
   const at::Tensor& output(size_t index) const { return registers_[graph_.outputs()[index]]; }
   void release();
 
@@ -45,20 +46,18 @@ class Executable {
   Json nodes_json() const;  // one entry a step: nodes, kernel, note
 
  private:
-  Executable(Graph graph, const LowerOptions& options, at::Device device,
-             std::shared_ptr<WeightStore> store)
-      : graph_(std::move(graph)), options_(options), device_(device), store_(std::move(store)) {}
+  Executable(Graph graph, const LowerOptions& options, std::shared_ptr<WeightStore> store)
+      : graph_(std::move(graph)), options_(options), store_(std::move(store)) {}
   Result<void> bind_persistent();
   void plan_frees();
   Result<void> bind_inputs(std::span<const TensorView> inputs);
-  void bind_keys(RandomKey key);
+  void bind_keys(RandomKey key, std::optional<uint64_t> run);
   void drop_originals();
   void move_states();
   void forget_computed();
 
   Graph graph_;
   LowerOptions options_;
-  at::Device device_;
   std::shared_ptr<WeightStore> store_;
   std::vector<at::Tensor> registers_;
   std::vector<Step> once_;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <ATen/ops/cat.h>
 #include <ATen/ops/reshape.h>
 
@@ -53,15 +55,14 @@ Result<Step> lower_flatten(const Lowering& lowering) {
 }
 
 struct ReshapeData {
-  std::vector<int64_t> shape;  // empty: read from input 1 at every run
-  bool constant = false;
+  IntegerInput shape;
   bool allow_zero = false;
 };
 
 void run_reshape(const Step& step, at::Tensor* registers) {
   const auto& data = step.as<ReshapeData>();
   const at::Tensor& x = step.in(registers, 0);
-  std::vector<int64_t> shape = data.constant ? data.shape : integers(step.in(registers, 1));
+  std::vector<int64_t> shape = data.shape.values(step, registers);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 0 && !data.allow_zero) shape[i] = x.size(static_cast<int64_t>(i));
   }
@@ -71,10 +72,7 @@ void run_reshape(const Step& step, at::Tensor* registers) {
 Result<Step> lower_reshape(const Lowering& lowering) {
   ReshapeData data;
   data.allow_zero = lowering.attributes().integer("allowzero") != 0;
-  if (auto shape = lowering.constant_integers(1)) {
-    data.shape = std::move(*shape);
-    data.constant = true;
-  }
+  data.shape = lowering.integer_input(1);
   return lowering.step_with(run_reshape, "aten::reshape", std::move(data));
 }
 
@@ -146,6 +144,23 @@ Result<Step> lower_concat(const Lowering& lowering) {
   return lowering.step_with(run_concat, "aten::cat", lowering.attributes().integer("axis"));
 }
 
+void run_expand(const Step& step, at::Tensor* registers) {
+  const at::Tensor& x = step.in(registers, 0);
+  std::vector<int64_t> shape = step.as<IntegerInput>().values(step, registers);
+  // ONNX broadcasts both ways: a size of 1 in the shape keeps the tensor's.
+  const auto rank = static_cast<size_t>(x.dim());
+  if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t& size = shape[shape.size() - rank + i];
+    if (size == 1) size = x.size(static_cast<int64_t>(i));
+  }
+  step.out(registers) = x.expand(shape);
+}
+
+Result<Step> lower_expand(const Lowering& lowering) {
+  return lowering.step_with(run_expand, "aten::expand", lowering.integer_input(1));
+}
+
 }  // namespace
 
 void add_layout_lowerings(LoweringTable& table) {
@@ -157,6 +172,7 @@ void add_layout_lowerings(LoweringTable& table) {
   table.add("Transpose", lower_transpose);
   table.add("Squeeze", lower_squeeze);
   table.add("Unsqueeze", lower_unsqueeze);
+  table.add("Expand", lower_expand);
   table.add("Concat", lower_concat, OutputMemory::kOwn);
 }
 

@@ -12,6 +12,12 @@ std::string full_type(const OpEntry& op) {
 
 }  // namespace
 
+std::vector<int64_t> IntegerInput::values(const Step& step, const at::Tensor* registers) const {
+  if (constant) return *constant;
+  if (!step.has(input)) return {};
+  return integers(step.in(registers, input));
+}
+
 bool Lowering::wants(size_t output) const {
   if (output >= node().outputs.size() || node().outputs[output] == kNoValue) return false;
   const ValueUse& use = uses_[node().outputs[output]];
@@ -102,6 +108,8 @@ const LoweringTable& lowering_table() {
     add_softmax_lowerings(table);
     add_reduction_lowerings(table);
     add_layout_lowerings(table);
+    add_index_lowerings(table);
+    add_source_lowerings(table);
     return table;
   }();
   return kTable;

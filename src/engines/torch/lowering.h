@@ -34,7 +34,15 @@ struct LowerOptions {
   bool channels_last = false;
   bool fuse = true;     // inference only: fold batch norms, fuse activations
   bool frozen = false;  // inference only: nobody else sees the weights, which never change
-  bool on_cpu = true;
+  at::Device device = at::kCPU;
+};
+
+// An integer input ("axes", "starts"): its values, when they are constant, or where to read them.
+struct IntegerInput {
+  std::optional<std::vector<int64_t>> constant;
+  size_t input = 0;
+  // Empty where the input is omitted. Reading a computed one waits for its device.
+  std::vector<int64_t> values(const Step& step, const at::Tensor* registers) const;
 };
 
 // What a lowering function sees of one node.
@@ -60,6 +68,7 @@ class Lowering {
   Result<int64_t> rank(size_t input) const;  // kUnsupported where it is unknown
   // The values of a constant input.
   std::optional<std::vector<int64_t>> constant_integers(size_t input) const;
+  IntegerInput integer_input(size_t input) const { return {constant_integers(input), input}; }
   // The values of a constant input, or kUnsupported: "input 1 is computed".
   Result<std::vector<int64_t>> require_integers(size_t input, std::string_view name) const;
   // Whether the step may write its result over this input: nobody reads it later, nobody else
@@ -125,5 +134,7 @@ void add_elementwise_lowerings(LoweringTable& table);
 void add_softmax_lowerings(LoweringTable& table);
 void add_reduction_lowerings(LoweringTable& table);
 void add_layout_lowerings(LoweringTable& table);
+void add_index_lowerings(LoweringTable& table);
+void add_source_lowerings(LoweringTable& table);
 
 }  // namespace assay::torch_engine

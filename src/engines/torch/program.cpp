@@ -18,13 +18,12 @@ Result<Program::Ticket> TorchProgram::enqueue(std::span<const TensorView> inputs
   return guarded(executable_->graph().name(), [&]() -> Result<Ticket> {
     use_threads(plan_.threads);
     const c10::InferenceMode inference;
-    const RandomKey key = seed_.derive(runs_);
     if (peak_) {
-      ASSAY_TRY(executable_->run(inputs, key));
+      ASSAY_TRY(executable_->run(inputs, seed_, runs_));
     } else {
       ASSAY_TRY(executable_->prepare());
       const MemoryPeak peak;
-      ASSAY_TRY(executable_->run(inputs, key));
+      ASSAY_TRY(executable_->run(inputs, seed_, runs_));
       peak_ = Bytes{peak.bytes()};
     }
     ASSAY_TRY(deliver(outputs));

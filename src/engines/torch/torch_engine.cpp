@@ -35,12 +35,12 @@ bool has_image_convolution(const Graph& graph) {
   return false;
 }
 
-LowerOptions lower_options(const Graph& graph, const Plan& plan, bool training) {
+LowerOptions lower_options(const Graph& graph, const Plan& plan, at::Device device, bool training) {
   LowerOptions options;
+  options.device = device;
   options.training = training;
   options.channels_last = plan.optimization_level >= 1 && has_image_convolution(graph);
   options.fuse = plan.optimization_level >= 2;
-  options.on_cpu = plan.device.kind == DeviceKind::kCpu;
   return options;
 }
 
@@ -61,13 +61,12 @@ class TorchEngine final : public Engine {
   std::vector<Device> devices() const override { return libtorch_devices(); }
 
   std::vector<Unsupported> unsupported(const Graph& graph, const Plan& plan) const override {
-    if (const auto device = open_device(plan.device); !device.ok()) {
-      return {{"", "", device.error().message}};
-    }
+    const auto device = open_device(plan.device);
+    if (!device.ok()) return {{"", "", device.error().message}};
     const Result<Graph> policy = with_precision(graph, plan);
     if (!policy.ok()) return {{"", "", policy.error().message}};
     std::vector<Unsupported> all;
-    const LowerOptions options = lower_options(*policy, plan, false);
+    const LowerOptions options = lower_options(*policy, plan, *device, false);
     const std::vector<ValueUse> uses = value_uses(*policy, false);
     for (uint32_t n = 0; n < policy->nodes().size(); ++n) {
       const Result<Step> step = lower_node(*policy, n, uses, options);
@@ -83,7 +82,7 @@ class TorchEngine final : public Engine {
     return guarded(graph.name(), [&]() -> Result<std::unique_ptr<Program>> {
       ASSAY_ASSIGN(const at::Device device, open_device(plan.device));
       ASSAY_ASSIGN(const NamedTensors values, initial_tensors(graph, weights, seed));
-      const bool last = lower_options(graph, plan, false).channels_last;
+      const bool last = lower_options(graph, plan, device, false).channels_last;
       ASSAY_ASSIGN(auto store, make_store(values, device, last));
       return make_program(graph, plan, std::move(store), /*frozen=*/true, seed);
     });
@@ -107,7 +106,7 @@ class TorchEngine final : public Engine {
     ASSAY_ASSIGN(const at::Device device, open_device(plan.device));
     configure(plan);
     ASSAY_ASSIGN(Graph policy, with_precision(graph, plan));
-    const LowerOptions options = lower_options(policy, plan, /*training=*/true);
+    const LowerOptions options = lower_options(policy, plan, device, /*training=*/true);
     ASSAY_ASSIGN(const NamedTensors values, initial_tensors(graph, {}, seed));
     ASSAY_ASSIGN(auto store, make_store(values, device, options.channels_last));
     for (const Parameter& parameter : graph.parameters()) {
@@ -118,7 +117,7 @@ class TorchEngine final : public Engine {
       }
       store->tensors.at(value.name).set_requires_grad(true);
     }
-    ASSAY_ASSIGN(auto executable, Executable::build(std::move(policy), options, device, store));
+    ASSAY_ASSIGN(auto executable, Executable::build(std::move(policy), options, store));
     Plan resolved = plan;
     resolved.threads = use_threads(plan.threads);
     return std::unique_ptr<Trainer>(std::make_unique<TorchTrainer>(
@@ -140,10 +139,9 @@ Result<std::unique_ptr<Program>> make_program(const Graph& graph, const Plan& pl
     ASSAY_ASSIGN(const at::Device device, open_device(plan.device));
     configure(plan);
     ASSAY_ASSIGN(Graph policy, with_precision(graph, plan));
-    LowerOptions options = lower_options(policy, plan, /*training=*/false);
+    LowerOptions options = lower_options(policy, plan, device, /*training=*/false);
     options.frozen = frozen;
-    ASSAY_ASSIGN(auto executable,
-                 Executable::build(std::move(policy), options, device, std::move(store)));
+    ASSAY_ASSIGN(auto executable, Executable::build(std::move(policy), options, std::move(store)));
     Plan resolved = plan;
     resolved.threads = use_threads(plan.threads);
     return std::unique_ptr<Program>(

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Races and own cost: ./dev bench [race|cost|start|build] [ARGUMENT...]. Without a name: race, cost
+# and start. docs/performance.md says how the numbers are taken.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+home=${ASSAY_HOME:-$HOME/.cache/assay}
+build=$root/build/release
+out=$root/build/bench
+torch_version=2.15.0
+
+# The peer is a user's own installation of PyTorch, made once; our engine does not use it.
+peer_python() {
+  local venv=$home/peers/torch-$torch_version
+  if [[ ! -e $venv/.complete ]]; then
+    echo "bench: installing PyTorch $torch_version for the peer in $venv (2.6 GB)" >&2
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet "torch==$torch_version" numpy >&2
+    touch "$venv/.complete"
+  fi
+  echo "$venv/bin/python"
+}
+
+target() { ninja -C "$build" "$1" >&2; }
+
+race() {
+  target assay_racer
+  target engine_torch
+  local python=${ASSAY_PEER_PYTHON:-$(peer_python)}
+  ASSAY_ENGINES="$build/lib/assay/engines" \
+    "$python" "$root/bench/race.py" --racer "$build/bin/assay_racer" --python "$python" \
+    --out "$out/race" "$@"
+}
+
+cost() {
+  target bench_own_cost
+  "$build/bench/bench_own_cost" "$@"
+}
+
+# Wall time of a command that must be quick, the smallest and the median of 20.
+quick() {
+  python3 - "$@" <<'PY'
+import statistics, subprocess, sys, time
+name, bar, *command = sys.argv[1:]
+times = []
+for _ in range(20):
+    begin = time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    times.append(1e3 * (time.perf_counter() - begin))
+print(f"| {name} | {min(times):.1f} ms | {statistics.median(times):.1f} ms | {bar} |")
+PY
+}
+
+start() {
+  echo "| command | smallest of 20 | median | bar |"
+  echo "|---|---|---|---|"
+  quick "assay --help" "20 ms" "$build/bin/assay" --help
+  quick "assay list" "50 ms" "$build/bin/assay" list
+}
+
+# From nothing, without ccache, in a folder of its own.
+build_time() {
+  local folder
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  local begin=$SECONDS
+  CCACHE_DISABLE=1 cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release >/dev/null
+  CCACHE_DISABLE=1 ninja -C "$folder" >/dev/null
+  echo "build from nothing: $((SECONDS - begin)) s on $(nproc) cores (bar 360 s)"
+  local again
+  again=$( { TIMEFORMAT=%R; time ninja -C "$folder" >/dev/null; } 2>&1)
+  echo "build without a change: $again s (bar 2 s)"
+}
+
+mkdir -p "$out"
+case ${1:-all} in
+  race) shift; race "$@" ;;
+  cost) shift; cost "$@" ;;
+  start) start ;;
+  build) build_time ;;
+  all) race; cost; start ;;
+  *) echo "error: unknown bench '$1'" >&2; echo "hint: race, cost, start or build" >&2; exit 2 ;;
+esac
