@@ -4,30 +4,15 @@
 # and start. docs/performance.md says how the numbers are taken.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-home=${ASSAY_HOME:-$HOME/.cache/assay}
 build=$root/build/release
 out=$root/build/bench
-torch_version=2.15.0
-
-# The peer is a user's own installation of PyTorch, made once; our engine does not use it.
-peer_python() {
-  local venv=$home/peers/torch-$torch_version
-  if [[ ! -e $venv/.complete ]]; then
-    echo "bench: installing PyTorch $torch_version for the peer in $venv (2.6 GB)" >&2
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet "torch==$torch_version" numpy >&2
-    touch "$venv/.complete"
-  fi
-  echo "$venv/bin/python"
-}
 
 target() { ninja -C "$build" "$1" >&2; }
 
 race() {
   target assay_racer
   target engine_torch
-  local python=${ASSAY_PEER_PYTHON:-$(peer_python)}
+  local python=${ASSAY_PEER_PYTHON:?"the peer's Python; ./dev bench installs it (bench/peers/requirements.txt)"}
   ASSAY_ENGINES="$build/lib/assay/engines" \
     "$python" "$root/bench/race.py" --racer "$build/bin/assay_racer" --python "$python" \
     --out "$out/race" "$@"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Every operator that the engine lowers, against the reference kernel of the operator table.
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <set>
 #include <string>
@@ -189,9 +191,54 @@ std::vector<OperatorCase> other_cases() {
   return cases;
 }
 
+std::vector<OperatorCase> layout_cases() {
+  const Tensor x = drawn("x", {3, 4, 5});
+  const Tensor condition = Tensor::zeros(DType::kBool, {4, 5});
+  return {
+      {"Reshape", "", {x}, {}, {ints({0, 2, -1})}},
+      {"Transpose", "", {x}, {}},
+      {"Transpose", "permuted", {x}, {{"perm", Ints{1, 0, 2}}}},
+      {"Squeeze", "", {drawn("s", {1, 3, 1})}, {}},
+      {"Squeeze", "axes", {drawn("s", {1, 3, 1})}, {}, {ints({-1})}},
+      {"Unsqueeze", "", {x}, {}, {ints({-1, 0})}},
+      {"Expand", "", {drawn("e", {3, 1})}, {}, {ints({2, 1, 4})}},
+      {"Concat", "", {x, drawn("y", {3, 2, 5})}, {{"axis", int64_t{1}}}},
+      {"Split", "even", {x}, {{"axis", int64_t{2}}, {"num_outputs", int64_t{2}}}, {}, 2},
+      {"Split", "given", {x}, {{"axis", int64_t{1}}}, {ints({1, 3})}, 2},
+      {"Slice", "", {x}, {}, {ints({1, -4}), ints({9, -1}), ints({0, 2}), ints({1, 2})}},
+      {"Slice", "backwards", {x}, {}, {ints({-1}), ints({-9}), ints({1}), ints({-2})}},
+      {"Slice", "empty", {x}, {}, {ints({3}), ints({1}), ints({1})}},
+      {"Pad", "", {x}, {}, {ints({0, 1, 2, 1, 0, 0}), Tensor::scalar_f32(2.5F)}},
+      {"Pad", "negative", {x}, {}, {ints({0, -1, 2, 0, 0, -1})}},
+      {"Pad", "reflect", {x}, {{"mode", "reflect"}}, {ints({0, 1, 2, 0, 2, 3})}},
+      {"Pad", "edge", {x}, {{"mode", "edge"}}, {ints({0, 1, 2, 0, 2, 3})}},
+      {"Pad", "wrap", {x}, {{"mode", "wrap"}}, {ints({0, 1, 2, 0, 2, 3})}},
+      {"Gather", "", {x, ints({2, 0, -1})}, {{"axis", int64_t{1}}}},
+      {"Gather",
+       "scalar",
+       {x, Tensor::from<int64_t>(DType::kI64, {}, std::array<int64_t, 1>{1})},
+       {}},
+      {"Gather", "square", {drawn("table", {6, 3}), labels({2, 4}, 6)}, {}},
+      {"OneHot", "", {ints({1, 0, -1, 7})}, {}, {ints({4}), drawn("values", {2})}},
+      {"OneHot",
+       "first",
+       {labels({2, 3}, 4)},
+       {{"axis", int64_t{0}}},
+       {ints({4}), drawn("values", {2})}},
+      {"Where", "", {condition, x, drawn("y", {5})}, {}},
+      {"Not", "", {condition}, {}},
+      {"Shape", "", {x}, {{"start", int64_t{1}}}},
+      {"ConstantOfShape",
+       "",
+       {ints({2, 3})},
+       {{"value", Tensor::from<float>(DType::kF32, {1}, std::array<float, 1>{1.5F})}}},
+  };
+}
+
 std::vector<OperatorCase> known_cases() {
   std::vector<OperatorCase> known;
-  for (auto& list : {unary_cases(), binary_cases(), window_cases(), other_cases()}) {
+  for (auto& list :
+       {unary_cases(), binary_cases(), window_cases(), other_cases(), layout_cases()}) {
     for (const OperatorCase& c : list) {
       const OpEntry* op = op_table().find("", c.type);
       if (op != nullptr && op->kernel != nullptr) known.push_back(c);
@@ -241,6 +288,43 @@ TEST(Operators, EveryOneOfTheTableIsLoweredAndHasACase) {
     if (op->kernel != nullptr && op->domain.empty()) {
       EXPECT_TRUE(covered.contains(op->type)) << op->type;
     }
+  }
+}
+
+TEST(Operators, ShapesAndPositionsMayBeComputed) {
+  GraphBuilder builder("computed");
+  const ValueId x = builder.input("x", {DType::kF32, Shape{Dim::symbol("batch"), 6}});
+  const ValueId shape = builder.input("shape", {DType::kI64, Shape{2}});
+  const ValueId end = builder.input("end", {DType::kI64, Shape{1}});
+  const ValueId start = builder.constant("start", ints({1}));
+  builder.output(builder.add("Slice", {builder.add("Reshape", {x, shape}), start, end}));
+  const Graph graph = std::move(builder).build();
+  const auto program = compiled(torch(), graph, one_thread());
+  const Tensor data = drawn("x", {2, 6});
+  const std::vector<Tensor> inputs = {data, ints({4, 3}), ints({3})};
+  const Tensor out = Tensor::zeros(DType::kF32, {2, 3});
+  const auto done = program->run(views(inputs), std::vector{out.view()});
+  ASSERT_TRUE(done.ok()) << done.error().text();
+  EXPECT_TRUE(std::ranges::equal(out.values<float>(), data.values<float>().subspan(3, 6)));
+}
+
+TEST(Operators, DropoutDrawsTheMaskOfEveryEngine) {
+  GraphBuilder builder("dropout");
+  const ValueId x = builder.input("x", {DType::kF32, Shape{7, 11}});
+  const ValueId key = builder.random_key("key");
+  builder.output(builder.add("assay.Dropout", {x, key}, {{"ratio", 0.3F}}));
+  const Graph graph = std::move(builder).build();
+  const std::vector<Tensor> inputs = {drawn("x", {7, 11})};
+  const auto wanted = compiled(reference(), graph, one_thread());
+  const auto found = compiled(torch(), graph, one_thread());
+  std::vector<float> before;
+  for (int call = 0; call < 3; ++call) {
+    const auto a = run(*found, graph, inputs);
+    const auto b = run(*wanted, graph, inputs);
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(floats((*a)[0]), floats((*b)[0]));
+    EXPECT_NE(floats((*a)[0]), before);
+    before = floats((*a)[0]);
   }
 }
 

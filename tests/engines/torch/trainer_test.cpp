@@ -181,7 +181,7 @@ TEST_P(Trajectory, FollowsPyTorchForAHundredSteps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trainer, Trajectory, testing::Range(size_t{0}, size_t{5}),
-                         [](const auto& test) {
+                         [](const testing::TestParamInfo<size_t>& test) {
                            return golden().at("cases").at(test.param).at("name").get<std::string>();
                          });
 
@@ -191,7 +191,7 @@ TEST(Trainer, GradientsEqualPyTorchs) {
   const auto found = gradients(*trainer, batch(0));
   ASSERT_EQ(found.size(), kParameters.size());
   for (const NamedShape& p : kParameters) {
-    EXPECT_LE(error_in_eps(found.at(p.name), wanted.at("gradients").at(p.name)), 4 * 20.0)
+    EXPECT_LE(error_in_eps(found.at(p.name), wanted.at("gradients").at(p.name)), 8 * 20.0)
         << p.name;
   }
 }
@@ -201,7 +201,7 @@ TEST(Trainer, AOnePercentErrorInOneGradientTermIsSeen) {
   Json wrong = wanted.at("gradients").at("conv.weight");
   wrong[5] = wrong[5].get<double>() * 1.01;
   const auto trainer = make(config_of(wanted));
-  EXPECT_GT(error_in_eps(gradients(*trainer, batch(0)).at("conv.weight"), wrong), 4 * 20.0);
+  EXPECT_GT(error_in_eps(gradients(*trainer, batch(0)).at("conv.weight"), wrong), 8 * 20.0);
 }
 
 TEST(Trainer, RunningStatisticsTakeThePopulationVariance) {
