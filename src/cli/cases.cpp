@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,7 +13,10 @@
 #include "base/text.h"
 #include "cli/catalogue.h"
 #include "cli/output.h"
+#include "data/dataset.h"
 #include "engine/plugin.h"
+#include "study/model_subject.h"
+#include "study/subject.h"
 
 namespace assay::cli {
 namespace {
@@ -133,6 +138,8 @@ std::vector<Case> cases_of(const Invocation& invocation, const std::string& acti
   return cases;
 }
 
+namespace {
+
 void check_engines(const std::vector<Case>& cases) {
   const std::vector<EngineInfo> known = available_engines();
   std::vector<std::string> names;
@@ -157,6 +164,49 @@ void check_engines(const std::vector<Case>& cases) {
     throw UserError(fmt::format("engine {} is not available: {}", missing->name, missing->reason),
                     "--engine",
                     "'assay doctor' says what is missing; 'assay list engines' what is there");
+}
+
+// Cases that differ only in how they run are checked once.
+std::map<std::string, Case> distinct_subjects(const std::vector<Case>& cases) {
+  std::map<std::string, Case> subjects;
+  for (const Case& one : cases) {
+    std::string key;
+    for (const char* part : {"activity", "workload", "model", "variant", "batch", "epochs"})
+      key += one.get(part) + " ";
+    for (const auto& [name, value] : one.overrides()) key += " " + name + "=" + value;
+    subjects.emplace(std::move(key), one);
+  }
+  return subjects;
+}
+
+}  // namespace
+
+void check_cases(const std::vector<Case>& cases) {
+  check_engines(cases);
+  for (const auto& [key, one] : distinct_subjects(cases)) {
+    if (!one.get("workload").empty()) {
+      value_or_fail(choose_workload(one));
+    } else if (!one.get("model").empty()) {
+      value_or_fail(open_model(one));
+    } else {
+      throw UserError("the case names neither a workload nor a model", one.text());
+    }
+  }
+}
+
+void prepare_data(const std::vector<Case>& cases) {
+  const DatasetCatalogue catalogue(DataRoots::from_environment());
+  for (const auto& [key, one] : distinct_subjects(cases)) {
+    if (one.get("workload").empty()) continue;
+    const Result<ChosenWorkload> chosen = choose_workload(one);
+    if (!chosen.ok()) continue;
+    const std::string& name = chosen->variant.dataset;
+    const Result<DatasetStatus> status = catalogue.status(name);
+    if (!status.ok() || status->state != DatasetState::kNotPrepared) continue;
+    std::fputs(fmt::format("preparing {}: {}\n", name, status->terms).c_str(), stderr);
+    const Result<DatasetStatus> prepared = catalogue.prepare(name);
+    if (!prepared.ok()) warn(prepared.error().text());
+  }
 }
 
 std::vector<Case> shuffled_cases(const Invocation& invocation, const Sweep& sweep) {

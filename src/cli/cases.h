@@ -22,8 +22,13 @@ std::vector<Case> cases_of(const Invocation& invocation, const std::string& acti
 std::vector<std::pair<std::string, std::string>> resolve_target(const std::string& name,
                                                                 const std::string& variant);
 
-// Engine names must be known, and at least one of them available on this machine.
-void check_engines(const std::vector<Case>& cases);
+// What would make every record of a case a failure is the user's error before anything runs: an
+// unknown workload, variant or recipe key, an unknown engine, no engine that is available.
+void check_cases(const std::vector<Case>& cases);
+
+// Converts the data sets that the cases need and whose files are here; what cannot be had stays for
+// the record of its case to name. Says on stderr what it does.
+void prepare_data(const std::vector<Case>& cases);
 
 // The product of a sweep, shuffled by --order-seed.
 std::vector<Case> shuffled_cases(const Invocation& invocation, const Sweep& sweep);

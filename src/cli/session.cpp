@@ -136,6 +136,7 @@ void Session::take(const SupervisorEvent& event) {
 
 bool Session::run(const CaseGroup& group) {
   planned_ += group.cases.size();
+  prepare_data(std::vector<Case>(group.cases.begin(), group.cases.end()));
   Supervisor supervisor(store_, clock_, supervisor_options(group));
   return !value_or_fail(supervisor.run(group.cases)).cancelled;
 }
@@ -172,7 +173,7 @@ int measure_cases(const Invocation& invocation, const std::string& command,
   const StoppingOptions stopping = stopping_options(invocation);
   shuffle_cases(cases, static_cast<uint64_t>(invocation.integer("--order-seed").value_or(0)));
   if (invocation.has("--dry-run")) return print_plan(invocation, cases, stopping);
-  check_engines(cases);
+  check_cases(cases);
   Session session(invocation, command);
   session.run({.cases = cases, .stopping = stopping});
   return session.finish();

@@ -61,7 +61,7 @@ int run_study(const Invocation& invocation) {
   std::vector<Case> all;
   for (const PartCases& part : parts) all.insert(all.end(), part.cases.begin(), part.cases.end());
   if (invocation.has("--dry-run")) return print_plan(invocation, all, stopping_options(invocation));
-  check_engines(all);
+  check_cases(all);
   Session session(invocation, "study");
   for (const PartCases& part : parts) {
     std::fputs(fmt::format("{}: {} cases in at most {:.0f} s\n", part.part->name, part.cases.size(),
