@@ -29,7 +29,7 @@ class FaultsTest : public testing::Test {
   static std::vector<std::string> two_cases(std::vector<std::string> more = {}) {
     std::vector<std::string> arguments{
         "sweep", "image-classification", "--activity", "train", "--engine", "null", "--steps",
-        "1,20",  "--order-seed",         "1"};
+        "1,20",  "--order-seed",         "2"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -134,16 +134,16 @@ TEST_F(FaultsTest, AKilledSupervisorLeavesNoOrphanAndLosesNothing) {
 
 TEST_F(FaultsTest, CtrlCKeepsWhatIsFinishedAndResumes) {
   // Every call of the long case takes 100 ms.
-  RunningAssay sweep(folder_.path(), two_cases(), fault("slow@1"));
+  RunningAssay sweep(folder_.path(), two_cases({"--format", "jsonl"}), fault("slow@1"));
   ASSERT_TRUE(eventually([&] { return records().size() == 1; })) << sweep.err();
   sweep.signal(SIGINT);
   const Finished interrupted = sweep.finish();
   EXPECT_EQ(interrupted.code, 130);
   EXPECT_EQ(interrupted.signal, 0);
   EXPECT_THAT(interrupted.err, HasSubstr("--resume continues"));
-  EXPECT_THAT(interrupted.out, HasSubstr("steps=1"));  // what is finished is printed
+  EXPECT_THAT(interrupted.out, HasSubstr("steps=1\""));  // what is finished is printed
   EXPECT_THAT(records(), SizeIs(1));
-  const Finished resumed = run_assay(folder_.path(), two_cases({"--resume"}));
+  const Finished resumed = run_assay(folder_.path(), two_cases({"--resume", "--format", "jsonl"}));
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_THAT(records(), SizeIs(2));
 }
