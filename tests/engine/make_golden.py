@@ -18,10 +18,10 @@ STEPS = 100
 KEPT = [1, 2, 10, 100]
 CASES = [
     {"name": "sgd", "kind": "sgd", "rate": 0.05, "momentum": 0.0, "decay": 0.0},
-    {"name": "sgd-decay", "kind": "sgd", "rate": 0.05, "momentum": 0.0, "decay": 0.01},
-    {"name": "momentum", "kind": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.01},
-    {"name": "nesterov", "kind": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.01, "nesterov": True},
-    {"name": "nesterov-clipped", "kind": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.01,
+    {"name": "sgd-decay", "kind": "sgd", "rate": 0.05, "momentum": 0.0, "decay": 0.1},
+    {"name": "momentum", "kind": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.1},
+    {"name": "nesterov", "kind": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.1, "nesterov": True},
+    {"name": "nesterov-clipped", "kind": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.1,
      "nesterov": True, "clip": 1.0},
     {"name": "adam", "kind": "adam", "rate": 0.01, "decay": 0.01},
     {"name": "adamw", "kind": "adamw", "rate": 0.01, "decay": 0.1},
