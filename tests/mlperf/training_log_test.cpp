@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mlperf/training_log.h"
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
 #include "base/json.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "train/toy.h"
 
@@ -149,6 +152,24 @@ TEST(TrainingLog, ClosesTheOpenBlockOfARunThatWasGivenUp) {
   const std::string once = log.text();
   log.aborted();
   EXPECT_EQ(log.text(), once);
+}
+
+// MLCommons' own checker, where an interpreter that has it is named by ASSAY_MLPERF_PYTHON.
+TEST(TrainingLog, IsAcceptedByEveryRuleSetThatKnowsItsBenchmark) {
+  const char* python = std::getenv("ASSAY_MLPERF_PYTHON");
+  if (python == nullptr) GTEST_SKIP() << "ASSAY_MLPERF_PYTHON names no python with mlperf-logging";
+  const SteadyClock clock;
+  const std::string file = testing::TempDir() + "/assay_training_log.txt";
+  for (const std::vector<double>& qualities :
+       {std::vector<double>{0.5, 0.96}, std::vector<double>{0.5, 0.6}}) {
+    ASSERT_TRUE(write_file(file, log_of_a_run(qualities, clock).text()).ok());
+    ProcessOptions checker;
+    checker.arguments = {"sh", std::string(ASSAY_SOURCE_DIR) + "/tests/mlperf/check_log.sh", file,
+                         python};
+    const auto output = run_process(checker, std::chrono::minutes(4));
+    ASSERT_TRUE(output.ok()) << output.error().text();
+    EXPECT_THAT(*output, HasSubstr("rule set 2.1.0 accepts"));
+  }
 }
 
 TEST(TrainingLog, IsOnlyForBenchmarksOfTheRules) {

@@ -27,7 +27,7 @@ TEST(Optimizer, NamesParseBackAndSlipsAreNamed) {
   for (const char* name : {"sgd", "adam", "adamw"}) {
     EXPECT_EQ(optimizer_name(parse_optimizer(name).value()), name);
   }
-  const auto slip = parse_optimizer("adamW");
+  const auto slip = parse_optimizer("adanw");
   ASSERT_FALSE(slip.ok());
   EXPECT_THAT(slip.error().hint, ::testing::HasSubstr("'adamw'"));
 }

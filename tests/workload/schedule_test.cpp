@@ -22,7 +22,7 @@ TEST(Schedule, RisesLinearlyToThePeakDuringTheWarmUp) {
   EXPECT_DOUBLE_EQ(s.at(19, 100), 0.2);
   EXPECT_DOUBLE_EQ(s.at(20, 100), 0.2);
   EXPECT_DOUBLE_EQ(s.at(60, 100), 0.1);
-  EXPECT_DOUBLE_EQ(s.at(99, 100), 0.2 / 80);
+  EXPECT_NEAR(s.at(99, 100), 0.2 / 80, 1e-15);
 }
 
 TEST(Schedule, FallsToTheEndRate) {

@@ -88,7 +88,7 @@ TEST(WorkloadReader, NamesTheNearestKeyAndTheLine) {
   EXPECT_EQ(error.code, ErrorCode::kInvalid);
   EXPECT_THAT(error.message, HasSubstr("'evaluation_bach'"));
   EXPECT_THAT(error.hint, HasSubstr("'evaluation_batch'"));
-  EXPECT_EQ(error.place, "w.toml:26");
+  EXPECT_EQ(error.place, "w.toml:25");
 }
 
 TEST(WorkloadReader, RefusesUnknownKeysOfEveryTable) {
@@ -148,7 +148,7 @@ TEST(WorkloadReader, RefusesUnknownTasksAndMetrics) {
 
 TEST(WorkloadReader, SaysWhereTheSyntaxIsWrong) {
   const Error error = error_with("batch = 32", "batch = = 32");
-  EXPECT_EQ(error.place, "w.toml:23");
+  EXPECT_EQ(error.place, "w.toml:22");
 }
 
 TEST(WorkloadReader, RefusesLinesLongEnoughToNestTooDeeply) {
