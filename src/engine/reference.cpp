@@ -62,6 +62,9 @@ Result<std::map<std::string, int64_t>> dimension_sizes(const Graph& graph,
     for (size_t axis = 0; axis < inputs[i].shape.size(); ++axis) {
       const Dim& dim = (*value.type.shape)[axis];
       const int64_t size = inputs[i].shape[axis];
+      if (!dim.known() && dim.name().empty()) {
+        return Error{ErrorCode::kUnsupported, "a dimension has neither size nor name", value.name};
+      }
       if (dim.known() ? dim.size() != size
                       : sizes.emplace(dim.name(), size).first->second != size) {
         return mismatch();

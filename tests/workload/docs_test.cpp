@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <string>
 
 #include "base/files.h"
 #include "workload/recipe_fields.h"
