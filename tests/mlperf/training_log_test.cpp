@@ -154,14 +154,15 @@ TEST(TrainingLog, ClosesTheOpenBlockOfARunThatWasGivenUp) {
   EXPECT_EQ(log.text(), once);
 }
 
-// MLCommons' own checker, where an interpreter that has it is named by ASSAY_MLPERF_PYTHON.
+// MLCommons' own checker, where an interpreter that has it is named by ASSAY_MLPERF_PYTHON. The
+// second run falls short of our target, but not of the .759 that the older rule sets ask for.
 TEST(TrainingLog, IsAcceptedByEveryRuleSetThatKnowsItsBenchmark) {
   const char* python = std::getenv("ASSAY_MLPERF_PYTHON");
   if (python == nullptr) GTEST_SKIP() << "ASSAY_MLPERF_PYTHON names no python with mlperf-logging";
   const SteadyClock clock;
   const std::string file = testing::TempDir() + "/assay_training_log.txt";
   for (const std::vector<double>& qualities :
-       {std::vector<double>{0.5, 0.96}, std::vector<double>{0.5, 0.6}}) {
+       {std::vector<double>{0.5, 0.96}, std::vector<double>{0.5, 0.8}}) {
     ASSERT_TRUE(write_file(file, log_of_a_run(qualities, clock).text()).ok());
     ProcessOptions checker;
     checker.arguments = {"sh", std::string(ASSAY_SOURCE_DIR) + "/tests/mlperf/check_log.sh", file,
