@@ -4,25 +4,13 @@
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
-#include <new>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/allocations.h"
 #include "engine/graphs.h"
-
-// Counts what this program allocates, to hold the null engine to its promise.
-namespace {
-thread_local int64_t allocations = 0;
-}
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t /*size*/) noexcept { std::free(memory); }
 
 namespace assay {
 namespace {
@@ -49,14 +37,14 @@ TEST(Null, AllocatesNothingInACall) {
   Tensor y = graphs::matrix(1, {3, 4});
   const TensorView in = x.view();
   const TensorView out = y.view();
-  const int64_t before = allocations;
+  const int64_t before = allocations();
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(program->run({&in, 1}, {&out, 1}).ok());
     ASSERT_TRUE(trainer->accumulate({&in, 1}, RandomKey(1), 1).ok());
     ASSERT_TRUE(trainer->apply(0.1).ok());
     ASSERT_TRUE(trainer->loss().ok());
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(allocations(), before);
   EXPECT_THAT(y.values<float>(), ::testing::ElementsAre(0, 0));
 }
 
