@@ -10,17 +10,17 @@
 namespace assay {
 namespace {
 
-std::string type_in_docs(FieldType type) {
+std::string type_in_docs(RecipeFieldType type) {
   switch (type) {
-    case FieldType::kInteger:
+    case RecipeFieldType::kInteger:
       return "integer";
-    case FieldType::kNumber:
+    case RecipeFieldType::kNumber:
       return "number";
-    case FieldType::kBoolean:
+    case RecipeFieldType::kBoolean:
       return "boolean";
-    case FieldType::kText:
+    case RecipeFieldType::kText:
       return "text";
-    case FieldType::kNumbers:
+    case RecipeFieldType::kNumbers:
       break;
   }
   return "numbers";
