@@ -153,6 +153,7 @@ class NullTrainer final : public Trainer {
     return all;
   }
   Result<void> set_state(const NamedTensors& state) override {
+    ASSAY_TRY(check_complete(graph_, state));
     ASSAY_ASSIGN(NamedTensors tensors, initial_tensors(graph_, state, seed_));
     const auto step = state.find("optimizer.step");
     if (step == state.end() || step->second.dtype() != DType::kI64 ||
