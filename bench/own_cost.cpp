@@ -61,7 +61,7 @@ class SameTask final : public Task {
  public:
   const Graph& training_graph() const override { return training_; }
   const Graph& inference_graph() const override { return inference_; }
-  int64_t training_items() const override { return 60000; }
+  TaskItems items() const override { return {60000, 10000}; }
   Result<std::unique_ptr<BatchSource>> training_batches(int64_t batch, RandomKey) const override {
     return std::unique_ptr<BatchSource>(std::make_unique<SameBatch>(batch));
   }

@@ -5,7 +5,8 @@
 All contestants of a race live through all of it, so start-up never counts; in every round each runs
 once, in a random order, for about --seconds. A round gives one ratio of rates; the result is their
 geometric mean with a 95 % interval (Student's t on the logarithms). The bar is met when the lower
-bound is at least bar - 0.02. Memory is VmHWM at the end less VmRSS after start-up.
+bound is at least bar - 0.02. Memory is the peak (VmHWM), pages of program files aside, less what was
+in use after start-up.
 """
 import argparse
 import datetime
@@ -110,7 +111,10 @@ def run_race(args, race, order):
         racer.close()
     for racer in racers[1:]:
         row["peers"][racer.name]["memory"] = racers[0].memory() / racer.memory()
+        row["peers"][racer.name]["memory_bytes"] = racer.memory()
+        row["peers"][racer.name]["peak_bytes"] = racer.peak
     row["memory_bytes"] = racers[0].memory()
+    row["peak_bytes"] = racers[0].peak
     return row
 
 
@@ -120,8 +124,8 @@ def met(value, bar):
 
 def table(rows):
     lines = ["| activity | precision | threads | batch | peer | images/s | peer's | ratio "
-             "| 95 % interval | by CPU time | bar met | memory ratio |",
-             "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+             "| 95 % interval | by CPU time | bar met | memory, MB | peer's | ratio |",
+             "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         for name, peer in row["peers"].items():
             wall, cpu = peer["wall"], peer["cpu"]
@@ -131,6 +135,7 @@ def table(rows):
                 f"| {name} | {row['rate']:.0f} | {peer['rate']:.0f} | {wall['ratio']:.2f} "
                 f"| {wall['low']:.2f} to {wall['high']:.2f} "
                 f"| {cpu['ratio']:.2f} ({cpu['low']:.2f} to {cpu['high']:.2f}) | {bar} "
+                f"| {row['memory_bytes'] / 1e6:.0f} | {peer['memory_bytes'] / 1e6:.0f} "
                 f"| {peer['memory']:.2f} |")
     return "\n".join(lines)
 

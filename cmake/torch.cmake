@@ -10,6 +10,9 @@ if(NOT torch_root)
   endif()
 endif()
 set(torch_version_file "${torch_root}/torch/include/torch/headeronly/version.h")
+if(NOT EXISTS "${torch_version_file}")  # before 2.10
+  set(torch_version_file "${torch_root}/torch/include/torch/csrc/api/include/torch/version.h")
+endif()
 if(NOT EXISTS "${torch_version_file}" OR NOT EXISTS "${torch_root}/torch/lib/libtorch_cpu.so")
   message(STATUS "engine torch: left out, no libtorch in ${torch_root} (./dev setup, or "
                  "-DASSAY_TORCH_ROOT=FOLDER)")

@@ -92,7 +92,7 @@ def main():
     style, activity, precision, threads, batch = sys.argv[1:6]
     torch.set_num_threads(int(threads))
     torch.manual_seed(1)
-    startup = status_bytes("VmRSS")
+    startup = status_bytes("RssAnon")
     data = [(torch.randn(int(batch), 1, 28, 28), torch.randint(0, 10, (int(batch),)))
             for _ in range(BATCHES)]
     step = (training_step if activity == "train" else inference_step)(style, precision, data)
@@ -107,7 +107,7 @@ def main():
             done += 1
         seconds = time.perf_counter() - begin
         print(json.dumps({"seconds": seconds, "cpu_seconds": cpu_seconds() - cpu,
-                          "peak_bytes": status_bytes("VmHWM")}), flush=True)
+                          "peak_bytes": status_bytes("VmHWM") - status_bytes("RssFile")}), flush=True)
 
 
 main()

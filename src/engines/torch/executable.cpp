@@ -214,29 +214,49 @@ void Executable::bind_keys(RandomKey key, std::optional<uint64_t> run) {
 Result<void> Executable::prepare() {
   if (options_.training || prepared_version_ == store_->version) return {};
   if (options_.frozen && prepared_version_ != 0) return {};
-  for (const Step& step : once_) step.run(step, registers_.data());
+  const std::vector<std::vector<ValueId>> done_with = originals_done_with();
+  if (options_.frozen) store_->tensors.clear();  // the registers hold them
+  size_t index = 0;
+  const auto drop = [&] {
+    for (const ValueId id : done_with[index]) registers_[id].reset();
+    ++index;
+  };
+  for (const Step& step : once_) {
+    step.run(step, registers_.data());
+    drop();
+  }
   for (const Step& step : steps_) {
     if (step.prepare != nullptr) step.prepare(step, registers_.data());
+    drop();
   }
   prepared_version_ = store_->version;
-  if (options_.frozen) drop_originals();
   return {};
 }
 
-// Weights that were only folded or cast into others are not needed again.
-void Executable::drop_originals() {
-  std::vector<bool> read(registers_.size(), false);
+// For every step, in the order of preparing, the weights that are not needed after it because they
+// were only folded or cast into others. Nothing is dropped that another program may read.
+std::vector<std::vector<ValueId>> Executable::originals_done_with() const {
+  std::vector<std::vector<ValueId>> done_with(once_.size() + steps_.size());
+  if (!options_.frozen) return done_with;
+  std::vector<bool> kept(registers_.size(), false);
   for (const Step& step : steps_) {
     for (size_t i = 0; i < std::min(step.inputs.size(), step.run_inputs); ++i) {
-      if (step.inputs[i] != kNoValue) read[step.inputs[i]] = true;
+      if (step.inputs[i] != kNoValue) kept[step.inputs[i]] = true;
     }
   }
-  for (const ValueId id : graph_.outputs()) read[id] = true;
-  for (const State& s : graph_.states()) read[s.value] = read[s.value] || s.next != kNoValue;
-  for (size_t id = 0; id < registers_.size(); ++id) {
-    if (!read[id]) registers_[id].reset();
+  for (const ValueId id : graph_.outputs()) kept[id] = true;
+  for (const State& s : graph_.states()) {
+    if (s.next != kNoValue) kept[s.value] = kept[s.next] = true;
   }
-  store_->tensors.clear();
+  for (size_t index = done_with.size(); index-- > 0;) {
+    const Step& step = index < once_.size() ? once_[index] : steps_[index - once_.size()];
+    for (const ValueId id : step.inputs) {
+      if (id == kNoValue || kept[id]) continue;
+      kept[id] = true;
+      done_with[index].push_back(id);
+    }
+  }
+  return done_with;
 }
 
 void Executable::move_states() {

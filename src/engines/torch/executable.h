@@ -52,7 +52,7 @@ class Executable {
   void plan_frees();
   Result<void> bind_inputs(std::span<const TensorView> inputs);
   void bind_keys(RandomKey key, std::optional<uint64_t> run);
-  void drop_originals();
+  std::vector<std::vector<ValueId>> originals_done_with() const;
   void move_states();
   void forget_computed();
 

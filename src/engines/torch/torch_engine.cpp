@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <torch/headeronly/version.h>
+#include <torch/version.h>
 
 #include "engine/weights.h"
 #include "engines/torch/device.h"
@@ -81,9 +81,9 @@ class TorchEngine final : public Engine {
                                            const NamedTensors& weights, RandomKey seed) override {
     return guarded(graph.name(), [&]() -> Result<std::unique_ptr<Program>> {
       ASSAY_ASSIGN(const at::Device device, open_device(plan.device));
-      ASSAY_ASSIGN(const NamedTensors values, initial_tensors(graph, weights, seed));
+      ASSAY_ASSIGN(NamedTensors values, initial_tensors(graph, weights, seed));
       const bool last = lower_options(graph, plan, device, false).channels_last;
-      ASSAY_ASSIGN(auto store, make_store(values, device, last));
+      ASSAY_ASSIGN(auto store, make_store(std::move(values), device, last));
       return make_program(graph, plan, std::move(store), /*frozen=*/true, seed);
     });
   }
@@ -107,8 +107,8 @@ class TorchEngine final : public Engine {
     configure(plan);
     ASSAY_ASSIGN(Graph policy, with_precision(graph, plan));
     const LowerOptions options = lower_options(policy, plan, device, /*training=*/true);
-    ASSAY_ASSIGN(const NamedTensors values, initial_tensors(graph, {}, seed));
-    ASSAY_ASSIGN(auto store, make_store(values, device, options.channels_last));
+    ASSAY_ASSIGN(NamedTensors values, initial_tensors(graph, {}, seed));
+    ASSAY_ASSIGN(auto store, make_store(std::move(values), device, options.channels_last));
     for (const Parameter& parameter : graph.parameters()) {
       const Value& value = graph.value(parameter.value);
       if (!parameter.trainable) continue;

@@ -11,11 +11,13 @@ Bytes WeightStore::bytes() const {
   return total;
 }
 
-Result<std::shared_ptr<WeightStore>> make_store(const NamedTensors& values, at::Device device,
+Result<std::shared_ptr<WeightStore>> make_store(NamedTensors values, at::Device device,
                                                 bool channels_last) {
   auto store = std::make_shared<WeightStore>();
-  for (const auto& [name, value] : values) {
-    ASSAY_ASSIGN(store->tensors[name], from_host(value, device, channels_last));
+  while (!values.empty()) {
+    const auto first = values.begin();
+    ASSAY_ASSIGN(store->tensors[first->first], from_host(first->second, device, channels_last));
+    values.erase(first);
   }
   return store;
 }

@@ -25,9 +25,9 @@ struct WeightStore {
   Bytes bytes() const;
 };
 
-// A store of its own with `values`, which check_complete() has seen; 4-D ones in channels-last
-// order if asked.
-Result<std::shared_ptr<WeightStore>> make_store(const NamedTensors& values, at::Device device,
+// A store of its own with `values`, which it takes apart as it goes, so that weights do not exist
+// twice; 4-D ones in channels-last order if asked.
+Result<std::shared_ptr<WeightStore>> make_store(NamedTensors values, at::Device device,
                                                 bool channels_last);
 
 }  // namespace assay::torch_engine
