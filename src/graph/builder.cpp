@@ -138,18 +138,18 @@ ValueId GraphBuilder::scalar(float value) {
 }
 
 ValueId GraphBuilder::add(std::string_view type, std::vector<ValueId> inputs, Attributes attributes,
-                          std::string name) {
-  return add_multi(type, std::move(inputs), 1, std::move(attributes), std::move(name)).front();
+                          const std::string& name) {
+  return add_multi(type, std::move(inputs), 1, std::move(attributes), name).front();
 }
 
 std::vector<ValueId> GraphBuilder::add_multi(std::string_view type, std::vector<ValueId> inputs,
                                              size_t outputs, Attributes attributes,
-                                             std::string name) {
+                                             const std::string& name) {
   const size_t dot = type.find('.');
   const bool own = dot != std::string_view::npos;
   auto added =
       try_add(own ? type.substr(0, dot) : std::string_view(), own ? type.substr(dot + 1) : type,
-              std::move(inputs), outputs, std::move(attributes), std::move(name));
+              std::move(inputs), outputs, std::move(attributes), name);
   ASSAY_ASSERT(added.ok(), added.error().text());
   return *std::move(added);
 }
@@ -199,12 +199,16 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   std::vector<const Tensor*> data;
   bool constant_inputs = !inputs.empty();
   for (const ValueId id : inputs) {
+    data.push_back(nullptr);
+    if (id == kNoValue) continue;
     const auto it = constant_index_.find(id);
-    const bool found = it != constant_index_.end();
-    data.push_back(found ? &graph_.constants_[it->second].data : nullptr);
-    const TensorType* type = id == kNoValue ? nullptr : &graph_.value(id).type;
-    const bool walkable = found && (*type->shape->elements() > 0 || is_small(*type));
-    constant_inputs = constant_inputs && (walkable || id == kNoValue);
+    if (it == constant_index_.end()) {
+      constant_inputs = false;
+      continue;
+    }
+    data.back() = &graph_.constants_[it->second].data;
+    const TensorType& type = graph_.value(id).type;
+    constant_inputs = constant_inputs && (*type.shape->elements() > 0 || is_small(type));
   }
   if (op.fold != nullptr) {
     auto folded = op.fold({input_types, data, attributes, types.size()});
@@ -217,6 +221,7 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
     outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
   }
   std::vector<const TensorType*> output_types;
+  output_types.reserve(types.size());
   for (const TensorType& type : types) output_types.push_back(&type);
   if (op.cost != nullptr &&
       op.cost({input_types, output_types, attributes}).flops > kLargestFoldFlops) {
@@ -225,13 +230,14 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   // A kernel may refuse the values or the element type: then the node stays.
   if (!op.kernel({data, outputs, attributes}).ok()) return {};
   std::vector<ValueId> ids;
+  ids.reserve(outputs.size());
   for (Tensor& output : outputs) ids.push_back(constant(name, std::move(output)));
   return ids;
 }
 
 Result<std::vector<ValueId>> GraphBuilder::try_add(std::string_view domain, std::string_view type,
                                                    std::vector<ValueId> inputs, size_t outputs,
-                                                   Attributes attributes, std::string name) {
+                                                   Attributes attributes, const std::string& name) {
   const std::string label = name.empty() ? std::string("(unnamed)") : "'" + name + "'";
   const auto located = [&](Error error) {
     error.place = "node " + label + " (" + std::string(type) + ")";
@@ -248,7 +254,7 @@ Result<std::vector<ValueId>> GraphBuilder::try_add(std::string_view domain, std:
   auto types = infer(op, inputs, outputs, *complete);
   if (!types.ok()) return located(std::move(types).error());
 
-  const std::string base = unique_name(name.empty() ? op.type : std::move(name));
+  const std::string base = unique_name(name.empty() ? op.type : name);
   std::vector<ValueId> ids = fold(op, inputs, *types, *complete, base);
   if (!ids.empty()) return ids;
 

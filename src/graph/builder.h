@@ -39,15 +39,15 @@ class GraphBuilder {
   // One node; returns its first output. `name` empty: made from the type and a number. `type` is
   // "Conv", or "assay.Dropout" for an operator of a domain other than ONNX's.
   ValueId add(std::string_view type, std::vector<ValueId> inputs, Attributes attributes = {},
-              std::string name = "");
+              const std::string& name = "");
   std::vector<ValueId> add_multi(std::string_view type, std::vector<ValueId> inputs, size_t outputs,
-                                 Attributes attributes = {}, std::string name = "");
+                                 Attributes attributes = {}, const std::string& name = "");
   // The same for outside data. Errors are kInvalid or kUnsupported, with the place "node NAME
   // (TYPE)". `outputs` may be fewer than the operator has. A node whose inputs are all constants
   // and whose outputs are small becomes constants.
   Result<std::vector<ValueId>> try_add(std::string_view domain, std::string_view type,
                                        std::vector<ValueId> inputs, size_t outputs,
-                                       Attributes attributes, std::string name);
+                                       Attributes attributes, const std::string& name);
 
   // Also names it, if a name is given: a computed value that had the name gets another.
   void output(ValueId value, std::string name = "");

@@ -15,8 +15,8 @@ namespace {
 // The axes that input 1 names, ascending; all of them when it is absent or empty. Nothing when they
 // are not constant.
 Result<std::optional<std::vector<size_t>>> reduced_axes(const Attributes& attributes,
-                                                        std::optional<Sizes> axes, bool given,
-                                                        size_t rank) {
+                                                        const std::optional<Sizes>& axes,
+                                                        bool given, size_t rank) {
   if (given && !axes) return std::optional<std::vector<size_t>>();
   if (axes && !axes->empty()) {
     ASSAY_ASSIGN(auto normal, normalized_axes(*axes, rank));

@@ -43,8 +43,8 @@ struct SliceSpec {
 
 // Checks what the inputs say and completes it.
 Result<SliceSpec> slice_spec(std::vector<int64_t> starts, std::vector<int64_t> ends,
-                             std::optional<std::vector<int64_t>> axes,
-                             std::optional<std::vector<int64_t>> steps, size_t rank) {
+                             const std::optional<std::vector<int64_t>>& axes,
+                             const std::optional<std::vector<int64_t>>& steps, size_t rank) {
   SliceSpec spec{std::move(starts), std::move(ends), {}, {}};
   const size_t count = spec.starts.size();
   spec.steps = steps ? *steps : std::vector<int64_t>(count, 1);
@@ -112,10 +112,10 @@ Result<void> kernel_slice(const KernelContext& context) {
   const Sizes& shape = input_shape(context, 0);
   ASSAY_ASSIGN(Sizes starts, as_integers(*context.inputs[1]));
   ASSAY_ASSIGN(Sizes ends, as_integers(*context.inputs[2]));
-  ASSAY_ASSIGN(auto axes, optional_integers(context, 3));
-  ASSAY_ASSIGN(auto steps, optional_integers(context, 4));
-  ASSAY_ASSIGN(const SliceSpec spec, slice_spec(std::move(starts), std::move(ends), std::move(axes),
-                                                std::move(steps), shape.size()));
+  ASSAY_ASSIGN(const auto axes, optional_integers(context, 3));
+  ASSAY_ASSIGN(const auto steps, optional_integers(context, 4));
+  ASSAY_ASSIGN(const SliceSpec spec,
+               slice_spec(std::move(starts), std::move(ends), axes, steps, shape.size()));
   Sizes strides = packed_strides(shape);
   int64_t first = 0;
   for (size_t i = 0; i < spec.axes.size(); ++i) {

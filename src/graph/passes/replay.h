@@ -30,8 +30,6 @@ class Replay {
   // The node on these inputs (in the new graph); its outputs keep their names.
   Result<void> node(const Node& node, std::vector<ValueId> inputs);
   Result<void> node(const Node& node);  // on the images of its inputs
-  // Says that `old` is now computed by `now`.
-  void replace(ValueId old, ValueId now) { map_[old] = now; }
   // Outputs and next states, as images of the old ones passed through `convert` (which may add
   // nodes); and the result.
   Graph finish(const std::function<ValueId(ValueId old, ValueId now)>& convert);
