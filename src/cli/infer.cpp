@@ -33,7 +33,7 @@ Command infer_command() {
                            .group = "Options of inference"}},
                          cases,
                          measuring_options()}),
-      .conflicts = {case_conflict(cases)},
+      .conflicts = {case_conflict(cases), repeat_conflict()},
       .examples = {"assay infer image-classification --batch 1,8,64 --precision f32,bf16"},
       .run = run_infer};
 }

@@ -100,6 +100,8 @@ Conflict case_conflict(const std::vector<Option>& options) {
   return conflict;
 }
 
+Conflict repeat_conflict() { return {"--repeat", {"--min-time", "--max-time", "--max-noise"}}; }
+
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> parts) {
   std::vector<Option> all;
   for (const std::vector<Option>& part : parts) all.insert(all.end(), part.begin(), part.end());

@@ -17,6 +17,9 @@ std::vector<Option> measuring_options();  // stopping rule, timeout, order, resu
 // --case names a whole case: no option that is a part of one may stand beside it.
 Conflict case_conflict(const std::vector<Option>& options);
 
+// A number of samples leaves nothing for the other stopping rules to say.
+Conflict repeat_conflict();
+
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> parts);
 
 }  // namespace assay::cli

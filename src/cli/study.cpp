@@ -104,7 +104,7 @@ Command study_command() {
                            .group = "Options of output"}},
                          plan,
                          measuring_options()}),
-      .conflicts = {},
+      .conflicts = {repeat_conflict()},
       .examples = {"assay study quick", "assay study quick --resume"},
       .run = run_study};
 }

@@ -42,7 +42,7 @@ Command sweep_command() {
           "product, in an order shuffled by --order-seed.",
       .positionals = {{"NAME", "workloads or models", false, true}},
       .options = joined({cases, measuring_options()}),
-      .conflicts = {{"--steps", {"--epochs"}}, case_conflict(cases)},
+      .conflicts = {{"--steps", {"--epochs"}}, case_conflict(cases), repeat_conflict()},
       .examples = {"assay sweep image-classification --batch 1-256*2 --threads 1,2",
                    "assay sweep image-classification --activity train --steps 100 --batch 64,128"},
       .run = run_sweep};

@@ -53,7 +53,10 @@ Command train_command() {
                                 "seeds one a seed, FILE-seedN")},
                          cases,
                          measuring_options()}),
-      .conflicts = {{"--steps", {"--epochs"}}, {"--seeds", {"--seed"}}, whole_case},
+      .conflicts = {{"--steps", {"--epochs"}},
+                    {"--seeds", {"--seed"}},
+                    whole_case,
+                    repeat_conflict()},
       .examples =
           {"assay train image-classification --seeds 3",
            "assay train image-classification --steps 200 --precision f32,bf16 --threads 1-2"},

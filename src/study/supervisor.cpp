@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <list>
 #include <map>
 #include <utility>
@@ -31,11 +32,25 @@ Bytes machine_memory() {
   return {static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE)};
 }
 
-// Thread pools read these before main; Plan.threads alone comes too late for them.
+// Thread pools read these before main; Plan.threads alone comes too late for them. libgomp's usual
+// patience at a barrier is some 15 ms of spinning: when another process holds a core, every barrier
+// costs that much and two threads fall behind one many times over. A tenth of it loses nothing on
+// an idle machine. What the user has set stays.
 std::map<std::string, std::string> worker_environment(const Case& wanted) {
   const int64_t given = wanted.integer("threads");
   const std::string threads = std::to_string(given > 0 ? given : usable_cores());
-  return {{"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}, {"NPROC", threads}};
+  std::map<std::string, std::string> variables{
+      {"OMP_NUM_THREADS", threads}, {"MKL_NUM_THREADS", threads}, {"NPROC", threads}};
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr)
+    variables["GOMP_SPINCOUNT"] = "30000";
+  return variables;
+}
+
+std::string variables_text(const std::map<std::string, std::string>& variables) {
+  std::string text;
+  for (const auto& [name, value] : variables)
+    text += (text.empty() ? "" : " ") + name + "=" + value;
+  return text;
 }
 
 bool readable(int fd) {
@@ -162,6 +177,7 @@ Result<std::optional<Record>> Supervisor::run_case(const Case& wanted, Superviso
     if (record.digest.empty()) record.digest = outcome.digest;
   }
   for (const auto& [name, value] : options_.facts) record.facts[name] = value;
+  record.facts["worker_environment"] = variables_text(worker_environment(wanted));
   record.run_id = options_.run_id;
   record.measured_case = wanted;
   record.environment_id = options_.environment_id;
