@@ -66,8 +66,9 @@ std::vector<Field> trace_fields() {
 }
 
 std::vector<Field> throughput_fields() {
-  std::vector<Field> fields = {fact("item", "what throughput counts"),
-                               metric("throughput_per_s", "per_s", "items a second")};
+  std::vector<Field> fields = {
+      fact("item", "what throughput counts"),
+      metric("throughput_per_s", "per_s", "items a second, evaluations excluded")};
   append(fields, interval("throughput_per_s", "throughput", "per_s"));
   return fields;
 }
@@ -75,7 +76,7 @@ std::vector<Field> throughput_fields() {
 std::vector<Field> training_fields() {
   std::vector<Field> fields = {
       from(row("reached", kBoolean, "", "whether the target was reached"), FieldSource::kFact),
-      metric("final_loss", "", "training loss, mean of the last evaluation interval"),
+      metric("final_loss", "", "training loss of the last step"),
       metric("time_to_target_s", "s", "from the first batch to the evaluation that met the target"),
       metric("time_s", "s", "of training, evaluation included"),
       metric("epochs", "count", "passes over the training data until the end"),

@@ -29,6 +29,7 @@ Json differences(const std::vector<double>& a, const std::vector<double>& b) {
 
 Json trace(const Plot& plot, const PlotSeries& series) {
   Json json = {{"name", series.name}, {"y", numbers(series.y)}};
+  if (series.colour >= 0) json["meta"] = {{"colour", series.colour}};
   if (plot.kind == PlotKind::kBars) {
     std::vector<double> centres = series.x;
     for (double& x : centres) x += plot.bar_width / 2;
@@ -41,6 +42,7 @@ Json trace(const Plot& plot, const PlotSeries& series) {
   json["x"] = numbers(series.x);
   json["mode"] = plot.kind == PlotKind::kSteps ? "lines" : "lines+markers";
   if (plot.kind == PlotKind::kSteps) json["line"] = {{"shape", "hv"}};
+  if (series.dashed) json["line"] = {{"dash", "dash"}};
   if (!series.high.empty()) {
     json["error_y"] = {{"type", "data"},
                        {"symmetric", false},
@@ -83,12 +85,12 @@ Json plot_json(const Plot& plot) {
                                      {"y1", *plot.target},
                                      {"line", {{"dash", "dash"}, {"width", 1.5}}}}});
     layout["annotations"] = Json::array({{{"xref", "paper"},
-                                          {"x", 1},
+                                          {"x", 0.01},
                                           {"y", *plot.target},
                                           {"text", plot.target_label},
                                           {"showarrow", false},
                                           {"yanchor", "bottom"},
-                                          {"xanchor", "right"}}});
+                                          {"xanchor", "left"}}});
   }
   return {{"data", std::move(data)}, {"layout", std::move(layout)}};
 }

@@ -21,6 +21,9 @@ struct PlotSeries {
   std::vector<double> y;
   std::vector<double> low;  // ends of the intervals, empty or one each; NaN: none
   std::vector<double> high;
+  // Of the palette; -1: the place of the series. Series of one thing share a colour.
+  int colour = -1;
+  bool dashed = false;
 };
 
 struct Plot {

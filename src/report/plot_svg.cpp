@@ -21,6 +21,16 @@ constexpr double kBottom = 52;
 constexpr double kLegendLine = 20;
 constexpr size_t kColours = 6;
 
+// Its place in the palette, which also chooses the marker.
+size_t colour_of(const PlotSeries& series, size_t index) {
+  return series.colour < 0 ? index : static_cast<size_t>(series.colour);
+}
+
+// The classes of the page's style.
+std::string style_of(const PlotSeries& series, size_t index) {
+  return fmt::format("s{}{}", colour_of(series, index) % kColours, series.dashed ? " dashed" : "");
+}
+
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -149,7 +159,6 @@ std::string curve(const Plot& plot, const PlotSeries& series, const Frame& frame
   std::string path;
   std::string marks;
   std::string bars;
-  double last_y = 0;
   for (size_t i = 0; i < series.x.size(); ++i) {
     if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
     const double x = frame.x(series.x[i]);
@@ -161,17 +170,14 @@ std::string curve(const Plot& plot, const PlotSeries& series, const Frame& frame
     } else {
       path += fmt::format("L{:.1f} {:.1f}", x, y);
     }
-    last_y = y;
-    if (plot.kind == PlotKind::kLines) marks += marker(index, x, y);
+    if (plot.kind == PlotKind::kLines) marks += marker(colour_of(series, index), x, y);
     const bool has_interval = i < series.low.size() && std::isfinite(series.low[i]) &&
                               i < series.high.size() && std::isfinite(series.high[i]);
     if (has_interval) bars += line(x, frame.y(series.low[i]), x, frame.y(series.high[i]), "bar");
   }
-  if (plot.kind == PlotKind::kSteps) path += fmt::format("H{:.1f}", kWidth - kRight);
-  (void)last_y;
   return fmt::format(
-      "<g class=\"s{}\"><path d=\"{}\" class=\"line\"/>{}<g class=\"mark\">{}</g></g>",
-      index % kColours, path, bars, marks);
+      "<g class=\"{}\"><path d=\"{}\" class=\"line\"/>{}<g class=\"mark\">{}</g></g>",
+      style_of(series, index), path, bars, marks);
 }
 
 std::string columns(const Plot& plot, const PlotSeries& series, const Frame& frame, size_t index) {
@@ -183,14 +189,14 @@ std::string columns(const Plot& plot, const PlotSeries& series, const Frame& fra
     out += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>", left,
                        top, std::max(0.5, right - left - 0.7), frame.y(0) - top);
   }
-  return fmt::format("<g class=\"s{} column\">{}</g>", index % kColours, out);
+  return fmt::format("<g class=\"{} column\">{}</g>", style_of(series, index), out);
 }
 
 std::string target_line(const Plot& plot, const Frame& frame) {
   if (!plot.target) return "";
   const double y = frame.y(*plot.target);
   return line(kLeft, y, kWidth - kRight, y, "target") +
-         text_at(kWidth - kRight - 2, y - 6, "end", plot.target_label);
+         text_at(kLeft + 6, y - 6, "start", plot.target_label);
 }
 
 // Under the plot, as many names to a line as fit.
@@ -206,9 +212,10 @@ std::string legend(const Plot& plot, double& height) {
       y += kLegendLine;
     }
     out += fmt::format(
-        "<g class=\"s{}\"><path d=\"M{:.1f} {:.1f}h20\" class=\"line\"/><g "
+        "<g class=\"{}\"><path d=\"M{:.1f} {:.1f}h20\" class=\"line\"/><g "
         "class=\"mark\">{}</g></g>",
-        i % kColours, x, y - 4, plot.kind == PlotKind::kLines ? marker(i, x + 10, y - 4) : "");
+        style_of(plot.series[i], i), x, y - 4,
+        plot.kind == PlotKind::kLines ? marker(colour_of(plot.series[i], i), x + 10, y - 4) : "");
     out += text_at(x + 26, y, "start", plot.series[i].name);
     x += needed;
   }

@@ -55,14 +55,15 @@ li { margin-bottom: 6px; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 caption { text-align: left; padding: 10px 14px; color: var(--soft); background: var(--panel);
   border-bottom: 1px solid var(--rule); }
-th, td { padding: 8px 14px; text-align: left; vertical-align: top; }
+th, td { padding: 8px 12px; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 1px solid var(--rule); vertical-align: bottom; }
 thead th { white-space: nowrap; }
 tbody tr + tr td { border-top: 1px solid var(--rule); }
 tbody tr:hover td { background: var(--panel); }
 .n { text-align: right; white-space: nowrap; }
 td small { display: block; color: var(--soft); font-size: .8rem; white-space: nowrap; }
-td:not(.n) { min-width: 3.5rem; max-width: 44rem; overflow-wrap: anywhere; }
+td:not(.n) {  max-width: 44rem; overflow-wrap: break-word; }
+.w { min-width: 11rem; }
 .status { font-size: .8rem; font-weight: 600; white-space: nowrap; color: var(--bad); }
 .status::before { content: ""; display: inline-block; width: .55em; height: .55em; margin-right: .45em;
   border-radius: 50%; background: currentColor; }
@@ -86,7 +87,7 @@ tr:target td { background: color-mix(in srgb, var(--accent) 14%, transparent); }
 figure { margin: 0; min-width: 0; }
 figcaption { font-size: .9rem; color: var(--soft); margin-bottom: 6px; overflow-wrap: anywhere; }
 figure > svg { display: block; width: 100%; max-width: 620px; height: auto; }
-figure .live { width: 100%; max-width: 620px; height: 380px; }
+figure .live { width: 100%; max-width: 620px; height: 380px; overflow: hidden; }
 figure.is-live > svg { display: none; }
 figure details.numbers { margin-top: 8px; font-size: .9rem; }
 figure details .scroll { max-height: 420px; overflow-y: auto; margin-top: 8px; }
@@ -95,6 +96,7 @@ svg .grid { stroke: var(--rule); stroke-width: 1; }
 svg .axis { stroke: var(--soft); stroke-width: 1; }
 svg .target { stroke: var(--ink); stroke-width: 1.5; stroke-dasharray: 6 4; }
 svg .line { fill: none; stroke: var(--c); stroke-width: 2; stroke-linejoin: round; }
+svg .dashed .line { stroke-dasharray: 7 4; }
 svg .mark { fill: var(--c); }
 svg .bar { stroke: var(--c); stroke-width: 1.5; }
 svg .column rect { fill: var(--c); }
@@ -166,8 +168,9 @@ std::string_view report_script() {
     var layout = Object.assign({}, spec.layout, {
       paper_bgcolor: 'rgba(0,0,0,0)', plot_bgcolor: 'rgba(0,0,0,0)',
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: ink },
-      margin: { l: 64, r: 14, t: 14, b: 52 }, hovermode: 'closest', bargap: 0.05,
-      legend: { orientation: 'h', y: -0.22 }
+      margin: { l: 64, r: 14, t: 26, b: 52 }, hovermode: 'closest', bargap: 0.05,
+      legend: { orientation: 'h', y: -0.22 },
+      modebar: { bgcolor: 'rgba(0,0,0,0)', color: rule, activecolor: ink }
     });
     ['xaxis', 'yaxis'].forEach(function (axis) {
       layout[axis] = Object.assign({ gridcolor: rule, zeroline: false, linecolor: ink,
@@ -176,9 +179,10 @@ std::string_view report_script() {
     layout.xaxis.showgrid = false;
     (layout.shapes || []).forEach(function (shape) { shape.line.color = colour('ink'); });
     var data = spec.data.map(function (trace, i) {
-      var own = colour('s' + i % 6);
+      var place = trace.meta ? trace.meta.colour : i;
+      var own = colour('s' + place % 6);
       var copy = Object.assign({}, trace);
-      copy.marker = { color: own, size: 7, symbol: ['circle', 'square', 'triangle-up'][i % 3] };
+      copy.marker = { color: own, size: 7, symbol: ['circle', 'square', 'triangle-up'][place % 3] };
       copy.line = Object.assign({ color: own, width: 2 }, trace.line);
       return copy;
     });
@@ -196,6 +200,10 @@ std::string_view report_script() {
       displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d']
     });
     plots.push([live, spec]);
+  });
+  // A page that was laid out at another width before its fonts and bars were known.
+  addEventListener('load', function () {
+    plots.forEach(function (plot) { Plotly.Plots.resize(plot[0]); });
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', function () {
     plots.forEach(function (plot) {

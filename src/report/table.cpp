@@ -29,7 +29,8 @@ void write_case(Html& html, const Record& record) {
 
 void write_cell(Html& html, const HtmlCell& cell) {
   const std::string record = cell.record > 0 ? std::to_string(cell.record) : "";
-  const std::string style = cell.is_number ? "n" : "";
+  constexpr size_t kLong = 24;  // texts that need room of their own on a phone
+  const std::string style = cell.is_number ? "n" : cell.text.size() > kLong ? "w" : "";
   if (cell.field.empty()) {
     html.open("td", {{"class", style}});
   } else {
@@ -84,6 +85,13 @@ std::string interval_text(const Field& field, const Interval& interval) {
 }
 
 }  // namespace
+
+std::string unbroken(std::string text) {
+  for (size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at)) {
+    text.replace(at, 1, "\u00a0");
+  }
+  return text;
+}
 
 HtmlCell text_cell(std::string text) { return {std::move(text)}; }
 

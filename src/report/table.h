@@ -27,6 +27,9 @@ struct HtmlCell {
   const Record* cased = nullptr;  // the case of this record, to open and copy
 };
 
+// A number with its unit, kept on one line: blanks become no-break spaces.
+std::string unbroken(std::string text);
+
 HtmlCell text_cell(std::string text);
 HtmlCell status_cell(Status status);
 // "#12", which opens to the case line.

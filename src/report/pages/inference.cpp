@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "record/formats.h"
 #include "report/figure.h"
@@ -62,11 +63,19 @@ void write_latency(Html& html, const InferenceGroup& group, const std::string& i
   const double scale = in_microseconds ? 1e-3 : 1e-6;
   Plot plot;
   plot.series = series_of(group, "latency_p50_ns", scale, " p50");
+  std::map<std::string, int> colours;  // a precision has one, the median and the tail alike
+  for (size_t i = 0; i < plot.series.size(); ++i) {
+    plot.series[i].colour = static_cast<int>(i);
+    colours[plot.series[i].name.substr(0, plot.series[i].name.find(' '))] = plot.series[i].colour;
+  }
   for (PlotSeries& series : series_of(group, "latency_p99_ns", scale, " p99")) {
+    const auto found = colours.find(series.name.substr(0, series.name.find(' ')));
+    if (found != colours.end()) series.colour = found->second;
+    series.dashed = true;
     plot.series.push_back(std::move(series));
   }
   if (!is_a_curve(plot.series)) return;
-  for (PlotSeries& series : plot.series) {  // of the median, too small to be seen
+  for (PlotSeries& series : plot.series) {  // intervals of percentiles are in the database
     series.low.clear();
     series.high.clear();
   }
@@ -102,10 +111,11 @@ HtmlCell against_reference(const Record& run, const Metric* reference) {
 HtmlTable table_of(const InferenceGroup& group) {
   std::string metric = fact_of(group.runs, "metric");
   if (metric.empty()) metric = "quality";
-  HtmlTable table{"Inference: " + group.label,
-                  {"precision", "used", "batch", "throughput", "mean latency", "p50", "p90", "p99",
-                   "p99.9", metric, metric + " against f32", "samples", "status", "case"},
-                  {}};
+  HtmlTable table{
+      "Throughput with its 95 % interval, latency of a call, " + metric + " on the evaluation set",
+      {"precision", "used", "batch", "throughput", "mean latency", "p50", "p90", "p99", "p99.9",
+       metric, "− f32", "status", "case"},
+      {}};
   const Metric* reference = reference_quality(group);
   for (const Record* run : group.runs) {
     const RecordRow row(*run);
@@ -114,13 +124,13 @@ HtmlTable table_of(const InferenceGroup& group) {
     if (fact != run->facts.end() && fact->second != run->measured_case.get("precision")) {
       used = text_cell(fact->second);
     }
-    table.rows.push_back({row.cell("precision"), std::move(used), row.cell("batch"),
-                          row.cell("throughput_per_s"), row.cell("latency_mean_ns"),
-                          row.cell("latency_p50_ns"), row.cell("latency_p90_ns"),
-                          row.cell("latency_p99_ns"), row.cell("latency_p99_9_ns"),
-                          row.cell("quality"), against_reference(*run, reference),
-                          row.cell("samples"), status_cell(run->status), case_cell(*run)});
-    for (const size_t with_range : {5U, 6U, 7U, 8U}) table.rows.back()[with_range].range.clear();
+    table.rows.push_back(
+        {row.cell("precision"), std::move(used), row.cell("batch"), row.cell("throughput_per_s"),
+         row.cell("latency_mean_ns"), row.cell("latency_p50_ns"), row.cell("latency_p90_ns"),
+         row.cell("latency_p99_ns"), row.cell("latency_p99_9_ns"), row.cell("quality"),
+         against_reference(*run, reference), status_cell(run->status), case_cell(*run)});
+    for (const size_t with_range : {4U, 5U, 6U, 7U, 8U})
+      table.rows.back()[with_range].range.clear();
   }
   return table;
 }

@@ -70,8 +70,8 @@ HtmlCell percentile_cell(const Record& run, const std::vector<double>& sorted, d
 
 HtmlTable table_of(const TrainingGroup& group) {
   HtmlTable table{"Steps: " + group.label,
-                  {"seed", "steps", "mean", "p50", "p90", "p99", "slowest", "waiting for input",
-                   "in evaluation", "our overhead", "case"},
+                  {"seed", "steps", "mean", "p50", "p90", "p99", "slowest", "waiting", "evaluation",
+                   "overhead", "case"},
                   {}};
   for (const Record* run : group.runs) {
     const Samples* steps = run->samples_named("step_time_ns");

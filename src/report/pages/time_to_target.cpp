@@ -12,7 +12,7 @@ namespace assay::pages {
 namespace {
 
 HtmlTable seeds_table(const TrainingGroup& group) {
-  HtmlTable table{"Runs: " + group.label,
+  HtmlTable table{"Every run",
                   {"seed", "reached", "time to target", "time", "epochs", "quality", "target",
                    "throughput", "energy", "status", "case"},
                   {}};
@@ -29,7 +29,7 @@ HtmlTable seeds_table(const TrainingGroup& group) {
 
 HtmlTable statistics_table(const TrainingGroup& group) {
   HtmlTable table{
-      "Together: " + group.label, {"statistic", "value", "95 % interval", "method or remark"}, {}};
+      "All runs together", {"statistic", "value", "95 % interval", "method or remark"}, {}};
   for (const TargetStatistic& statistic : target_statistics(group)) {
     const Field unit = unit_field(statistic.unit);
     HtmlCell interval = text_cell("");
@@ -75,6 +75,10 @@ void write_survival(Html& html, const TrainingGroup& group, const TargetTimes& t
          number_cell("reached", unit_field(""), static_cast<double>(step.reached)),
          number_cell("survival", share, step.survival), std::move(interval)});
   }
+  double last = 0;  // the curve holds until the last run was watched
+  for (const Observation& run : times.observations) last = std::max(last, run.time);
+  series.x.push_back(last);
+  series.y.push_back(curve->steps.back().survival);
   plot.series.push_back(std::move(series));
   html.open("div", {{"class", "figures"}});
   write_figure(html, plot, numbers);
