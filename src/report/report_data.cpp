@@ -39,6 +39,8 @@ std::string plan_of(const Record& record, bool with_batch_and_precision) {
   }
   if (measured.integer("level") != 2) text += ", level " + measured.get("level");
   if (measured.get("scenario") != "throughput") text += ", " + measured.get("scenario");
+  if (measured.integer("steps") > 0) text += ", " + measured.get("steps") + " steps";
+  if (measured.number("epochs") > 0) text += ", " + measured.get("epochs") + " epochs";
   for (const auto& [name, value] : measured.overrides()) text += ", " + name + "=" + value;
   return text;
 }

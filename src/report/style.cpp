@@ -197,13 +197,10 @@ std::string_view report_script() {
     figure.classList.add('is-live');
     var drawn = themed(spec);
     Plotly.newPlot(live, drawn.data, drawn.layout, {
-      displaylogo: false, responsive: true, modeBarButtonsToRemove: ['lasso2d', 'select2d']
+      displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d']
     });
     plots.push([live, spec]);
-  });
-  // A page that was laid out at another width before its fonts and bars were known.
-  addEventListener('load', function () {
-    plots.forEach(function (plot) { Plotly.Plots.resize(plot[0]); });
+    new ResizeObserver(function () { Plotly.Plots.resize(live); }).observe(live);
   });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', function () {
     plots.forEach(function (plot) {

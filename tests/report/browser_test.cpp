@@ -36,6 +36,10 @@ addEventListener('load', function () {
   root.dataset.figures = document.querySelectorAll('figure.plot').length;
   root.dataset.hidden = Array.from(document.querySelectorAll('figure.plot svg[role=img]'))
       .filter(function (svg) { return getComputedStyle(svg).display === 'none'; }).length;
+  root.dataset.overflowing = Array.from(document.querySelectorAll('figure.plot .main-svg'))
+      .filter(function (svg) {
+        return svg.getBoundingClientRect().width > svg.closest('figure').clientWidth + 1;
+      }).length;
   root.dataset.copies = document.querySelectorAll('button.copy').length;
   root.dataset.cases = document.querySelectorAll('details.case').length;
 });
@@ -192,6 +196,7 @@ TEST_F(Browser, DrawsEveryPlotWithPlotlyWhereItIsFound) {
   EXPECT_EQ(attribute_of_root(dom, "live"), "7");
   EXPECT_EQ(attribute_of_root(dom, "hidden"), "7") << "each static plot gives way";
   EXPECT_EQ(attribute_of_root(dom, "page-width"), "360");
+  EXPECT_EQ(attribute_of_root(dom, "overflowing"), "0");
   EXPECT_THAT(dom, HasSubstr("class=\"main-svg\""));
 }
 

@@ -25,6 +25,7 @@ std::string scalar_text(const std::string& name, const Json& value) {
 // {"level": 2, "bytes": 2097152} is "level 2, bytes 2 MiB".
 std::string inline_text(const std::string& name, const Json& value) {
   if (!value.is_structured()) return scalar_text(name, value);
+  if (value.empty()) return "none";
   std::vector<std::string> parts;
   for (const auto& [key, entry] : value.items()) {
     const std::string text = inline_text(value.is_object() ? key : name, entry);
@@ -73,7 +74,7 @@ void write(const ReportData& data, Html& html) {
     const auto count = std::count_if(data.records.begin(), data.records.end(),
                                      [&](const Record& r) { return r.environment_id == id; });
     HtmlTable table{
-        "Environment " + id + " (" + std::to_string(count) + " records)", {"what", "value"}, {}};
+        "Environment " + id + " (" + std::to_string(count) + " records)", {"field", "value"}, {}};
     add_rows(table, "", environment);
     write_table(html, table);
   }

@@ -17,7 +17,7 @@ bool is_remarkable(const Record& record) {
 bool applies(const ReportData&) { return true; }
 
 void write(const ReportData& data, Html& html) {
-  HtmlTable table{"Records with a remark", {"status", "reason", "marks", "case line", "case"}, {}};
+  HtmlTable table{"Records with a remark", {"status", "reason", "marks", "case"}, {}};
   for (const Record& record : data.records) {
     if (!is_remarkable(record)) continue;
     HtmlCell reason = text_cell(record.reason);
@@ -25,8 +25,7 @@ void write(const ReportData& data, Html& html) {
     reason.value = record.reason;
     reason.record = record.id;
     table.rows.push_back({status_cell(record.status), std::move(reason),
-                          text_cell(join(record.marks, "; ")),
-                          text_cell(record.measured_case.text()), case_cell(record)});
+                          text_cell(join(record.marks, "; ")), case_cell(record)});
   }
   if (table.rows.empty()) {
     html.element("p", "Every case was measured, without a remark.");
