@@ -52,7 +52,7 @@ Draw draw(const Augmentation& augmentation, RandomKey epoch_key, int32_t item) {
           scaled(bits[2], places) - augmentation.crop_padding};
 }
 
-void normalise_row(const uint8_t* pixels, int64_t count, float scale, float offset, float* output) {
+void normalise(const uint8_t* pixels, int64_t count, float scale, float offset, float* output) {
   for (int64_t i = 0; i < count; ++i) output[i] = static_cast<float>(pixels[i]) * scale + offset;
 }
 
@@ -96,29 +96,51 @@ Result<std::unique_ptr<ImageSource>> ImageSource::evaluation(ImageSet images, in
       new ImageSource(std::move(images), std::move(order), normalisation, {}, RandomKey(0)));
 }
 
-void ImageSource::write_image(int32_t item, RandomKey epoch_key, float* output) {
+void ImageSource::write_image(int32_t item, RandomKey epoch_key, float* output) const {
   const int64_t height = images_.height;
   const int64_t width = images_.width;
   const uint8_t* image = images_.pixels.data() + item * images_.image_bytes();
   const Draw place = draw(augmentation_, epoch_key, item);
+  if (place.down == 0 && place.right == 0) {
+    write_whole(image, output);
+  } else {
+    write_shifted(image, place.down, place.right, output);
+  }
+  if (!place.flip) return;
+  for (int64_t row = 0; row < images_.channels * height; ++row) {
+    std::reverse(output + row * width, output + (row + 1) * width);
+  }
+}
+
+void ImageSource::write_whole(const uint8_t* image, float* output) const {
+  const int64_t plane = images_.height * images_.width;
+  for (int64_t c = 0; c < images_.channels; ++c) {
+    normalise(image + c * plane, plane, scale_[static_cast<size_t>(c)],
+              offset_[static_cast<size_t>(c)], output + c * plane);
+  }
+}
+
+void ImageSource::write_shifted(const uint8_t* image, int64_t down, int64_t right,
+                                float* output) const {
+  const int64_t height = images_.height;
+  const int64_t width = images_.width;
   // Columns [first, last) of the output lie inside the image, the rest is padding.
-  const int64_t first = std::max<int64_t>(0, -place.right);
-  const int64_t last = std::min(width, width - place.right);
+  const int64_t first = std::max<int64_t>(0, -right);
+  const int64_t last = std::min(width, width - right);
   for (int64_t c = 0; c < images_.channels; ++c) {
     const float scale = scale_[static_cast<size_t>(c)];
     const float offset = offset_[static_cast<size_t>(c)];
     for (int64_t y = 0; y < height; ++y) {
       float* row = output + (c * height + y) * width;
-      const int64_t source_y = y + place.down;
+      const int64_t source_y = y + down;
       if (source_y < 0 || source_y >= height) {
         std::fill(row, row + width, offset);
         continue;
       }
       const uint8_t* source = image + (c * height + source_y) * width;
       std::fill(row, row + first, offset);
-      normalise_row(source + first + place.right, last - first, scale, offset, row + first);
+      normalise(source + first + right, last - first, scale, offset, row + first);
       std::fill(row + last, row + width, offset);
-      if (place.flip) std::reverse(row, row + width);
     }
   }
 }

@@ -47,7 +47,9 @@ class ImageSource final : public BatchSource {
  private:
   ImageSource(ImageSet images, EpochOrder order, const Normalisation& normalisation,
               Augmentation augmentation, RandomKey seed);
-  void write_image(int32_t item, RandomKey epoch_key, float* output);
+  void write_image(int32_t item, RandomKey epoch_key, float* output) const;
+  void write_whole(const uint8_t* image, float* output) const;
+  void write_shifted(const uint8_t* image, int64_t down, int64_t right, float* output) const;
 
   ImageSet images_;
   EpochOrder order_;

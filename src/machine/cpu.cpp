@@ -24,13 +24,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Prefixes of the flags that decide which kernels a library picks.
-constexpr std::array<std::string_view, 16> kIsaPrefixes{
-    "sse4_2", "avx", "fma", "f16c", "amx_", "bmi2", "vaes", "gfni",  // x86
-    "asimd",  "sve", "sme", "i8mm", "bf16", "fphp", "fcma", "svebf16"};
+// Prefixes of the flags that decide which kernels a library picks. (x86's smep and smap, which
+// begin like Arm's sme, are about privileges.)
+constexpr std::array<std::string_view, 15> kIsaPrefixes{
+    "sse4_2", "avx", "fma",  "f16c", "amx_", "bmi2", "vaes", "gfni",  // x86
+    "asimd",  "sve", "i8mm", "bf16", "fphp", "fcma", "sme2"};
 
 bool matters(const std::string& flag) {
-  return std::any_of(kIsaPrefixes.begin(), kIsaPrefixes.end(),
+  return flag == "sme" ||
+         std::any_of(kIsaPrefixes.begin(), kIsaPrefixes.end(),
                      [&](std::string_view prefix) { return flag.starts_with(prefix); });
 }
 

@@ -19,16 +19,24 @@
 namespace assay {
 namespace {
 
-Json null_if_zero(int64_t value) { return value > 0 ? Json(value) : Json(nullptr); }
-
 Json cache_json(const CacheLevel& cache) {
-  return {{"level", cache.level},
-          {"type", cache.type},
-          {"size_bytes", cache.size.count},
-          {"line_bytes", null_if_zero(cache.line_bytes)},
-          {"ways", null_if_zero(cache.ways)},
-          {"shared_by_threads", cache.shared_by},
-          {"instances", cache.instances}};
+  Facts facts;
+  facts.put("level", cache.level);
+  facts.put("type", cache.type);
+  facts.put("size_bytes", cache.size.count);
+  if (cache.line_bytes > 0) {
+    facts.put("line_bytes", cache.line_bytes);
+  } else {
+    facts.put_missing("line_bytes", "the kernel does not say");
+  }
+  if (cache.ways > 0) {
+    facts.put("ways", cache.ways);
+  } else {
+    facts.put_missing("ways", cache.ways < 0 ? "fully associative" : "the kernel does not say");
+  }
+  facts.put("shared_by_threads", cache.shared_by);
+  facts.put("instances", cache.instances);
+  return std::move(facts).take();
 }
 
 void put_cpu(Facts& facts, const SystemRoots& roots) {

@@ -2,7 +2,7 @@
 //
 // The environment: everything about machine and software that is needed to repeat a run, as the
 // JSON kept with every record (docs/environment.md lists the fields). A value that is unknown is
-// null and its field named in "missing" with the reason. Collecting takes some 10 ms, and the start
+// null and its field named in "missing" with the reason. Collecting takes a few ms, and the start
 // of NVML where there is an NVIDIA driver. Host and user names are left out. Thread-safe.
 #pragma once
 

@@ -29,9 +29,9 @@ class Facts {
     json_[field] = nullptr;
     missing_[field] = reason;
   }
-  // The object, with "missing" last (always there, so that readers need not ask).
+  // The object, with "missing" last where there is something missing.
   Json take() && {
-    json_["missing"] = std::move(missing_);
+    if (!missing_.empty()) json_["missing"] = std::move(missing_);
     return std::move(json_);
   }
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 const char* const kXeon =
     "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 207\n"
     "model name\t: Intel(R) Xeon(R) Processor\nstepping\t: 2\nmicrocode\t: 0x21000230\n"
-    "cpu MHz\t\t: 2100.000\nflags\t\t: fpu sse4_2 fma avx2 hypervisor avx512f amx_bf16 "
+    "cpu MHz\t\t: 2100.000\nflags\t\t: fpu sse4_2 smep fma avx2 hypervisor avx512f amx_bf16 "
     "avx512_bf16\n"
     "\nprocessor\t: 1\nvendor_id\t: GenuineIntel\nmodel name\t: another\ncpu MHz\t\t: 2300.000\n";
 

@@ -30,18 +30,27 @@ EnvironmentSources sources_of(const SystemTree& tree) {
   return sources;
 }
 
-TEST(Environment, EveryNullHasAReasonAndEveryReasonANull) {
-  const SystemTree empty;
-  for (const Json& environment : {collect_environment(), collect_environment(sources_of(empty))}) {
-    for (const Json* object : {&environment, &environment["now"], &environment["build"]}) {
-      for (const auto& [field, value] : object->items()) {
-        EXPECT_EQ(value.is_null(), (*object)["missing"].contains(field)) << field;
-      }
-      for (const auto& [field, reason] : (*object)["missing"].items()) {
-        EXPECT_FALSE(reason.get<std::string>().empty()) << field;
-      }
+// In the object and in every object inside it.
+void expect_reasons(const Json& object) {
+  const Json missing = object.value("missing", Json::object());
+  for (const auto& [field, value] : object.items()) {
+    EXPECT_EQ(value.is_null(), missing.contains(field)) << field;
+    if (value.is_object() && field != "missing") expect_reasons(value);
+    if (!value.is_array()) continue;
+    for (const Json& element : value) {
+      if (element.is_object()) expect_reasons(element);
     }
   }
+  for (const auto& [field, reason] : missing.items()) {
+    EXPECT_TRUE(object.contains(field)) << field;
+    EXPECT_FALSE(reason.get<std::string>().empty()) << field;
+  }
+}
+
+TEST(Environment, EveryNullHasAReasonAndEveryReasonANull) {
+  expect_reasons(collect_environment());
+  const SystemTree empty;
+  expect_reasons(collect_environment(sources_of(empty)));
 }
 
 TEST(Environment, DescribesThisMachine) {
