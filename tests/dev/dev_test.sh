@@ -217,6 +217,16 @@ explains_another_distribution() {
   check "with a hint" said '^hint: .*ASSAY_SKIP_PACKAGES=1'
 }
 
+the_real_tables_are_well_formed() {
+  fresh
+  check "every row of tools/wheels.tsv has its seven columns and a hash" awk -F '\t' \
+    '!/^#/ && (NF != 7 || $1 !~ /^(base|cuda|test)$/ || $6 !~ /^[0-9a-f]{64}$/) { bad = 1 } END { exit bad }' \
+    "$source_root/tools/wheels.tsv"
+  check "every package has a known section" awk \
+    '!/^(#|$)/ && NF > 1 && $2 !~ /^(#|build$|test$|lint$|bench$)/ { bad = 1 } END { exit bad }' \
+    "$source_root/tools/packages.txt"
+}
+
 refuses_wrong_use() {
   fresh
   dev -- frobnicate
@@ -241,5 +251,6 @@ explains_a_missing_network
 explains_missing_packages
 explains_a_full_disk
 explains_another_distribution
+the_real_tables_are_well_formed
 refuses_wrong_use
 ((failures == 0)) || { echo "$failures checks failed" && exit 1; }
