@@ -22,14 +22,14 @@ Error disagreement(const std::string& what, const std::string& how, const std::s
 struct Findings {
   int64_t comparisons = 0;
   double worst_rel_error = 0;
-  Verdict verdict = Verdict::kUntrusted;
+  CheckVerdict verdict = CheckVerdict::kUntrusted;
 
   void add(const Comparison& comparison) {
     ++comparisons;
     worst_rel_error = std::isnan(comparison.max_rel_error)
                           ? comparison.max_rel_error
                           : std::max(worst_rel_error, comparison.max_rel_error);
-    if (verdict == Verdict::kFailed || comparison.verdict == Verdict::kUntrusted) return;
+    if (verdict == CheckVerdict::kFailed || comparison.verdict == CheckVerdict::kUntrusted) return;
     verdict = comparison.verdict;
   }
 };
@@ -57,7 +57,7 @@ class CheckProgram final : public Program {
     for (size_t i = 0; i < outputs.size(); ++i) {
       ASSAY_ASSIGN(const Comparison comparison, compare(views[i], outputs[i], tolerance));
       findings_.add(comparison);
-      if (comparison.verdict == Verdict::kFailed) {
+      if (comparison.verdict == CheckVerdict::kFailed) {
         return disagreement("output '" + graph_.value(graph_.outputs()[i]).name + "'",
                             comparison.text(), graph_.name());
       }
@@ -69,7 +69,7 @@ class CheckProgram final : public Program {
   Json as_compiled() const override {
     return Json{{"comparisons", findings_.comparisons},
                 {"worst_relative_error", findings_.worst_rel_error},
-                {"verdict", verdict_name(findings_.verdict)},
+                {"verdict", check_verdict_name(findings_.verdict)},
                 {"checked", program_->as_compiled()},
                 {"expected", expected_->as_compiled()}};
   }

@@ -54,29 +54,29 @@ Comparison compare_bytes(const TensorView& expected, const TensorView& actual) {
   const int64_t bytes = expected.bytes();
   const int64_t width = std::max<int64_t>(1, dtype_bits(expected.dtype) / 8);
   bool varies = false;
-  result.verdict = Verdict::kPassed;
+  result.verdict = CheckVerdict::kPassed;
   for (int64_t i = 0; i < bytes; ++i) {
     varies = varies || a[i] != a[i % width];
     if (a[i] != b[i] && result.worst_index < 0) {
-      result.verdict = Verdict::kFailed;
+      result.verdict = CheckVerdict::kFailed;
       result.worst_index = i / width;
       result.max_abs_error = std::numeric_limits<double>::infinity();
       result.max_rel_error = std::numeric_limits<double>::infinity();
     }
   }
-  if (result.verdict == Verdict::kPassed && !varies) result.verdict = Verdict::kUntrusted;
+  if (result.verdict == CheckVerdict::kPassed && !varies) result.verdict = CheckVerdict::kUntrusted;
   return result;
 }
 
 }  // namespace
 
-std::string_view verdict_name(Verdict verdict) {
+std::string_view check_verdict_name(CheckVerdict verdict) {
   switch (verdict) {
-    case Verdict::kPassed:
+    case CheckVerdict::kPassed:
       return "passed";
-    case Verdict::kFailed:
+    case CheckVerdict::kFailed:
       return "failed";
-    case Verdict::kUntrusted:
+    case CheckVerdict::kUntrusted:
       break;
   }
   return "untrusted";
@@ -85,11 +85,11 @@ std::string_view verdict_name(Verdict verdict) {
 double Tolerance::relative() const { return c * eps * std::sqrt(n); }
 
 std::string Comparison::text() const {
-  if (verdict == Verdict::kUntrusted) {
+  if (verdict == CheckVerdict::kUntrusted) {
     return "untrusted: a constant output would have passed too";
   }
   return fmt::format("{}: largest error {:.3g} at element {} of {}, allowed {:.3g}",
-                     verdict_name(verdict), max_abs_error, worst_index, elements, allowed);
+                     check_verdict_name(verdict), max_abs_error, worst_index, elements, allowed);
 }
 
 Result<Comparison> compare(const TensorView& expected, const TensorView& actual,
@@ -104,7 +104,7 @@ Result<Comparison> compare(const TensorView& expected, const TensorView& actual,
     const double a = element(expected, i);
     const double b = element(actual, i);
     if (!std::isfinite(a) || !std::isfinite(b)) {
-      result.verdict = Verdict::kFailed;
+      result.verdict = CheckVerdict::kFailed;
       result.max_abs_error = std::numeric_limits<double>::quiet_NaN();
       result.max_rel_error = result.max_abs_error;
       result.worst_index = i;
@@ -122,11 +122,11 @@ Result<Comparison> compare(const TensorView& expected, const TensorView& actual,
   result.allowed = tolerance.relative() * scale;
   result.max_rel_error = scale > 0 ? result.max_abs_error / scale : result.max_abs_error;
   if (result.max_abs_error > result.allowed) {
-    result.verdict = Verdict::kFailed;
+    result.verdict = CheckVerdict::kFailed;
   } else {
     // Had the other side written the middle of the range everywhere, would it have failed?
     const bool constant_passes = (high - low) / 2 <= result.allowed;
-    result.verdict = constant_passes ? Verdict::kUntrusted : Verdict::kPassed;
+    result.verdict = constant_passes ? CheckVerdict::kUntrusted : CheckVerdict::kPassed;
   }
   return result;
 }

@@ -18,12 +18,12 @@
 
 namespace assay {
 
-enum class Verdict : uint8_t {
+enum class CheckVerdict : uint8_t {
   kPassed,
   kFailed,
   kUntrusted,  // nothing compared, or a constant output would have passed too
 };
-std::string_view verdict_name(Verdict verdict);
+std::string_view check_verdict_name(CheckVerdict verdict);
 
 struct Tolerance {
   double c = 8;
@@ -34,7 +34,7 @@ struct Tolerance {
 };
 
 struct Comparison {
-  Verdict verdict = Verdict::kUntrusted;
+  CheckVerdict verdict = CheckVerdict::kUntrusted;
   double max_abs_error = 0;
   double max_rel_error = 0;  // max_abs_error over the largest expected magnitude
   double allowed = 0;        // absolute

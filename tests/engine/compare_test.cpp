@@ -24,9 +24,9 @@ Comparison compared(const Tensor& expected, const Tensor& actual, Tolerance tole
 
 TEST(Compare, PassesRoundingAndFailsOnePerCent) {
   const Tensor a = graphs::vector({1, -2, 3});
-  EXPECT_EQ(compared(a, graphs::vector({1, -2.0000002F, 3})).verdict, Verdict::kPassed);
+  EXPECT_EQ(compared(a, graphs::vector({1, -2.0000002F, 3})).verdict, CheckVerdict::kPassed);
   const Comparison wrong = compared(a, graphs::vector({1, -2.02F, 3}));
-  EXPECT_EQ(wrong.verdict, Verdict::kFailed);
+  EXPECT_EQ(wrong.verdict, CheckVerdict::kFailed);
   EXPECT_EQ(wrong.worst_index, 1);
   EXPECT_NEAR(wrong.max_abs_error, 0.02, 1e-6);
   EXPECT_NEAR(wrong.max_rel_error, 0.02 / 3, 1e-6);
@@ -41,21 +41,24 @@ TEST(Compare, GrowsItsToleranceWithTheRootOfTheRoundings) {
 
 TEST(Compare, DoesNotTrustWhatCouldNotHaveFailed) {
   EXPECT_EQ(compared(graphs::vector({0, 0, 0}), graphs::vector({0, 0, 0})).verdict,
-            Verdict::kUntrusted);
-  EXPECT_EQ(compared(graphs::vector({7, 7}), graphs::vector({7, 7})).verdict, Verdict::kUntrusted);
+            CheckVerdict::kUntrusted);
+  EXPECT_EQ(compared(graphs::vector({7, 7}), graphs::vector({7, 7})).verdict,
+            CheckVerdict::kUntrusted);
   Tolerance loose;
   loose.eps = 1;
   EXPECT_EQ(compared(graphs::vector({1, 2}), graphs::vector({1, 2}), loose).verdict,
-            Verdict::kUntrusted);
+            CheckVerdict::kUntrusted);
   const Tensor none = Tensor::zeros(DType::kF32, {0});
-  EXPECT_EQ(compared(none, none).verdict, Verdict::kUntrusted);
+  EXPECT_EQ(compared(none, none).verdict, CheckVerdict::kUntrusted);
 }
 
 TEST(Compare, FailsWhatIsNotANumberOnEitherSide) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(compared(graphs::vector({1, 2}), graphs::vector({1, nan})).verdict, Verdict::kFailed);
-  EXPECT_EQ(compared(graphs::vector({1, nan}), graphs::vector({1, nan})).verdict, Verdict::kFailed);
+  EXPECT_EQ(compared(graphs::vector({1, 2}), graphs::vector({1, nan})).verdict,
+            CheckVerdict::kFailed);
+  EXPECT_EQ(compared(graphs::vector({1, nan}), graphs::vector({1, nan})).verdict,
+            CheckVerdict::kFailed);
   EXPECT_EQ(compared(graphs::vector({infinity, 1}), graphs::vector({infinity, 1})).worst_index, 0);
 }
 
@@ -63,10 +66,10 @@ TEST(Compare, TakesIntegersExactly) {
   const Tensor a = Tensor::vector_i64(std::array<int64_t, 3>{1, 2, 3});
   const Tensor b = Tensor::vector_i64(std::array<int64_t, 3>{1, 2, 4});
   const Tensor c = Tensor::vector_i64(std::array<int64_t, 3>{5, 5, 5});
-  EXPECT_EQ(compared(a, a).verdict, Verdict::kPassed);
-  EXPECT_EQ(compared(a, b).verdict, Verdict::kFailed);
+  EXPECT_EQ(compared(a, a).verdict, CheckVerdict::kPassed);
+  EXPECT_EQ(compared(a, b).verdict, CheckVerdict::kFailed);
   EXPECT_EQ(compared(a, b).worst_index, 2);
-  EXPECT_EQ(compared(c, c).verdict, Verdict::kUntrusted);
+  EXPECT_EQ(compared(c, c).verdict, CheckVerdict::kUntrusted);
 }
 
 TEST(Compare, ReadsSixteenBitTypes) {
