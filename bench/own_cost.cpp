@@ -88,7 +88,7 @@ void cost_of_a_training_step(benchmark::State& state) {
   double busy_s = 0;
   double wait_s = 0;
   double steps = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto trainer = must(engine->trainer(task.training_graph(), options.recipe.optimizer, plan,
                                               RandomKey(1), nullptr));
     const TrainOutcome outcome = must(train(*trainer, nullptr, task, options, clock));
@@ -122,7 +122,7 @@ void cost_of_an_inference_call(benchmark::State& state) {
   options.stopping.max_time_s = 100;
   double seconds = 0;
   double calls = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto series =
         must(sample([&] { return program->run(inputs, outputs); }, clock, options, &probe));
     seconds += series.elapsed_s;

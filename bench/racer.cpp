@@ -89,6 +89,7 @@ std::vector<std::vector<Tensor>> batches(const Race& race, const Graph& graph) {
 
 std::vector<TensorView> views(const std::vector<Tensor>& tensors) {
   std::vector<TensorView> all;
+  all.reserve(tensors.size());
   for (const Tensor& tensor : tensors) all.push_back(tensor.view());
   return all;
 }

@@ -31,9 +31,9 @@ const Result<int>& cuda_devices() {
       return missing(std::string(reason != nullptr ? reason : "libtorch_cuda.so does not load") +
                      "; ./dev setup --cuda fetches it");
     }
-    const int count = at::detail::getCUDAHooks().deviceCount();
+    const auto count = static_cast<unsigned char>(at::detail::getCUDAHooks().deviceCount());
     if (count == 0) return missing("the driver reports none");
-    return count;
+    return int{count};
   });
   return kDevices;
 }

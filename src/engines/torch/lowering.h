@@ -79,8 +79,8 @@ class Lowering {
 
   Step step(StepFunction run, std::string kernel, std::shared_ptr<void> data = nullptr) const;
   template <class Data>
-  Step step_with(StepFunction run, std::string kernel, Data data) const {
-    return step(run, std::move(kernel), std::make_shared<Data>(std::move(data)));
+  Step step_with(StepFunction run, const std::string& kernel, Data data) const {
+    return step(run, kernel, std::make_shared<Data>(std::move(data)));
   }
   static Error unsupported(std::string reason) {
     return Error{ErrorCode::kUnsupported, std::move(reason), ""};

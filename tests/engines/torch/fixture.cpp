@@ -79,6 +79,7 @@ Tensor labels(std::vector<int64_t> shape, int64_t classes) {
 
 std::vector<TensorView> views(const std::vector<Tensor>& tensors) {
   std::vector<TensorView> all;
+  all.reserve(tensors.size());
   for (const Tensor& tensor : tensors) all.push_back(tensor.view());
   return all;
 }
