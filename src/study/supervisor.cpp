@@ -20,6 +20,8 @@ namespace assay {
 namespace {
 
 constexpr size_t kMostWorkers = 4;
+// A case that runs when the budget ends may finish until so many times the budget.
+constexpr double kBudgetPatience = 1.5;
 
 int usable_cores() {
   cpu_set_t set;
@@ -129,8 +131,10 @@ Supervisor::~Supervisor() = default;
 Outcome Supervisor::run_in_worker(const Case& wanted, const SupervisorEvent& event,
                                   double elapsed_s) {
   Limits limits{options_.timeout_s, options_.memory_limit, options_.wake_fd};
+  bool by_budget = false;
   if (options_.budget_s) {
-    const double rest = 2 * *options_.budget_s - elapsed_s;
+    const double rest = kBudgetPatience * *options_.budget_s - elapsed_s;
+    by_budget = rest < limits.timeout_s.value_or(rest + 1);
     limits.timeout_s = std::min(limits.timeout_s.value_or(rest), rest);
   }
   const RunRequest request{
@@ -149,6 +153,10 @@ Outcome Supervisor::run_in_worker(const Case& wanted, const SupervisorEvent& eve
     if (options_.on_event) options_.on_event(now);
   };
   Outcome outcome = (*worker)->run(request, limits, clock_, watch);
+  if (by_budget && outcome.error && outcome.error->code == ErrorCode::kTimeout)
+    outcome.error->message =
+        fmt::format("ended after {:.1f} times the time budget of {} ({:.0f} s)", kBudgetPatience,
+                    options_.budget_name, *options_.budget_s);
   // A worker in which something failed may be damaged: the next case gets a new one.
   const bool sound = outcome.worker_alive && !outcome.error &&
                      (!outcome.record || outcome.record->status != Status::kFailed);

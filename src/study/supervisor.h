@@ -50,7 +50,7 @@ struct SupervisorOptions {
   std::string checkpoint;  // weights for inference, when the user names them
   std::string mllog;       // where training writes MLPerf's log; "-seedN" is added for several
   // The budget: cases that would start later than so long after the start of run() are skipped with
-  // `budget_name` in their reason, and a running one is ended at twice the budget.
+  // `budget_name` in their reason, and a running one is ended at 1.5 times the budget.
   std::optional<double> budget_s;
   std::string budget_name;
   std::map<std::string, std::string> facts;  // added to every record: "part" of a study

@@ -78,6 +78,28 @@ TEST_F(FaultsTest, AHangIsATimeout) {
   EXPECT_THAT(of_steps(all, 20)->reason, HasSubstr("no result within"));
 }
 
+TEST_F(FaultsTest, ACaseThatOutlivesItsBudgetIsEndedAndTheNextIsSkipped) {
+  ASSERT_TRUE(write_file(folder_ / "s.toml", R"(
+title = "Short"
+[budget_s]
+train = 4
+[[part]]
+name = "train"
+[[part.sweep]]
+activity = "train"
+workload = "image-classification"
+engine = "null"
+steps = [20, 21]
+)")
+                  .ok());
+  EXPECT_EQ(run_assay(folder_.path(), {"study", "s.toml"}, fault("hang@5")).code, 1);
+  const std::vector<Record> all = records();
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0].status, Status::kTimeout);
+  EXPECT_THAT(all[0].reason, HasSubstr("time budget of train (4 s)"));
+  EXPECT_EQ(all[1].status, Status::kSkipped);
+}
+
 TEST_F(FaultsTest, ALossThatIsNoNumberFailsAtOnce) {
   const Finished train = run_assay(
       folder_.path(), {"train", "image-classification", "--engine", "null", "--steps", "20"},
