@@ -23,27 +23,52 @@ namespace assay {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
-// What a script of the test finds out inside the browser, left as attributes of <html>.
+// What a script of the test finds out inside the page, sent to the page that frames it.
 constexpr const char* kProbe = R"(<script>
 addEventListener('load', function () {
-  var root = document.documentElement;
-  root.dataset.pageWidth = root.scrollWidth;
-  root.dataset.viewWidth = innerWidth;
-  root.dataset.hacked = window.hacked === undefined ? 'no' : 'yes';
-  root.dataset.live = document.querySelectorAll('figure.is-live').length;
-  root.dataset.figures = document.querySelectorAll('figure.plot').length;
-  root.dataset.hidden = Array.from(document.querySelectorAll('figure.plot svg[role=img]'))
-      .filter(function (svg) { return getComputedStyle(svg).display === 'none'; }).length;
-  root.dataset.overflowing = Array.from(document.querySelectorAll('figure.plot .main-svg'))
-      .filter(function (svg) {
+  var count = function (selector, accept) {
+    return Array.from(document.querySelectorAll(selector)).filter(accept || Boolean).length;
+  };
+  document.documentElement.dataset.probed = 'yes';
+  setTimeout(function () {
+    parent.postMessage(JSON.stringify({
+      page_width: document.documentElement.scrollWidth,
+      view_width: innerWidth,
+      room: document.documentElement.clientWidth,  // without the scroll bar
+      hacked: window.hacked !== undefined,
+      figures: count('figure.plot'),
+      live: count('figure.is-live'),
+      hidden: count('figure.plot svg[role=img]', function (svg) {
+        return getComputedStyle(svg).display === 'none';
+      }),
+      drawn: count('figure.plot', function (figure) { return figure.querySelector('.main-svg'); }),
+      overflowing: count('figure.plot .main-svg', function (svg) {
         return svg.getBoundingClientRect().width > svg.closest('figure').clientWidth + 1;
-      }).length;
-  root.dataset.copies = document.querySelectorAll('button.copy').length;
-  root.dataset.cases = document.querySelectorAll('details.case').length;
+      }),
+      cases: count('details.case'),
+      copies: count('button.copy')
+    }), '*');
+  }, 500);
 });
 </script>)";
+
+// A window cannot be as narrow as a phone, a frame can.
+constexpr const char* kFrame = R"(<!DOCTYPE html><title>frame</title><script>
+addEventListener('message', function (event) {
+  document.documentElement.dataset.found = event.data;
+});
+</script><iframe src="report.html" style="width:360px;height:900px;border:0"></iframe>)";
+
+std::string attribute_of_root(const std::string& dom, const std::string& name) {
+  const size_t start = dom.find("<html");
+  if (start == std::string::npos) return "absent";
+  const std::string root = dom.substr(start, dom.find('>', start) - start);
+  std::smatch match;
+  return std::regex_search(root, match, std::regex("data-" + name + "=\"([^\"]*)\""))
+             ? match[1].str()
+             : "absent";
+}
 
 class Browser : public StoreFixture {
  protected:
@@ -63,11 +88,14 @@ class Browser : public StoreFixture {
     return *read_file(file());
   }
 
-  // The DOM after the page has loaded, with the probe's findings.
-  std::string dom(const std::string& html, int width) {
+  void put(const std::string& html) {
     std::string probed = html;
     probed.insert(probed.rfind("</body>"), kProbe);
     EXPECT_TRUE(write_file(file(), probed).ok());
+  }
+
+  // The DOM of a file after it has loaded.
+  std::string dom(const std::filesystem::path& page_file) {
     ProcessOptions options;
     options.arguments = {"chromium",
                          "--headless",
@@ -75,26 +103,28 @@ class Browser : public StoreFixture {
                          "--disable-gpu",
                          "--disable-dev-shm-usage",
                          "--user-data-dir=" + (folder() / "profile").string(),
-                         "--window-size=" + std::to_string(width) + ",900",
-                         "--virtual-time-budget=5000"};
-    options.arguments.emplace_back("--dump-dom");
-    options.arguments.push_back("file://" + file().string());
+                         "--virtual-time-budget=5000",
+                         "--dump-dom",
+                         "file://" + page_file.string()};
     options.environment["HOME"] = folder().string();
     const auto out = run_process(options, std::chrono::seconds(240));
     EXPECT_TRUE(out.ok()) << out.error().text();
     return out.ok() ? *out : "";
   }
 
+  // What the probe finds in a page of phone width.
+  Json on_a_phone(const std::string& html) {
+    put(html);
+    EXPECT_TRUE(write_file(folder() / "frame.html", kFrame).ok());
+    std::string found = attribute_of_root(dom(folder() / "frame.html"), "found");
+    found = std::regex_replace(found, std::regex("&quot;"), "\"");
+    const auto json = parse_json(found, "probe");
+    EXPECT_TRUE(json.ok()) << found;
+    return json.ok() ? *json : Json();
+  }
+
   std::filesystem::path file() const { return folder() / "report.html"; }
 };
-
-std::string attribute_of_root(const std::string& dom, const std::string& name) {
-  const std::string root = dom.substr(dom.find("<html"), 600);
-  std::smatch match;
-  return std::regex_search(root, match, std::regex("data-" + name + "=\"([^\"]*)\""))
-             ? match[1].str()
-             : "absent";
-}
 
 std::string section(const std::string& dom, const std::string& id) {
   const size_t start = dom.find("<section id=\"" + id + "\"");
@@ -132,8 +162,9 @@ TEST_F(Browser, FindsEverySectionWithTheStoresNumbersAndNeedsNoScripts) {
   std::string html = page(folder() / "none.js");
   const std::string allowed = "script-src &#39;unsafe-inline&#39;";
   html.replace(html.find(allowed), allowed.size(), "script-src &#39;none&#39;");
-  const std::string dom = this->dom(html, 1280);
-  EXPECT_EQ(attribute_of_root(dom, "live"), "absent") << "scripts must be off in this test";
+  put(html);
+  const std::string dom = this->dom(file());
+  EXPECT_EQ(attribute_of_root(dom, "probed"), "absent") << "scripts must be off in this test";
   for (const char* id : {"quality", "inference", "steps"}) {
     EXPECT_THAT(section(dom, id), HasSubstr("<svg ")) << id;
     EXPECT_THAT(section(dom, id), HasSubstr("<table>")) << id;
@@ -177,23 +208,26 @@ TEST_F(Browser, FindsEverySectionWithTheStoresNumbersAndNeedsNoScripts) {
 }
 
 TEST_F(Browser, NeverScrollsSidewaysAtPhoneWidth) {
-  const std::string dom = this->dom(page(folder() / "none.js"), 360);
-  EXPECT_EQ(attribute_of_root(dom, "view-width"), "360");
-  EXPECT_EQ(attribute_of_root(dom, "page-width"), "360");
-  EXPECT_EQ(attribute_of_root(dom, "hacked"), "no");
-  EXPECT_EQ(attribute_of_root(dom, "copies"), attribute_of_root(dom, "cases"));
+  const Json found = on_a_phone(page(folder() / "none.js"));
+  EXPECT_EQ(found["view_width"], 360);
+  EXPECT_EQ(found["page_width"], found["room"]);
+  EXPECT_EQ(found["hacked"], false);
+  EXPECT_EQ(found["figures"], 7);
+  EXPECT_EQ(found["hidden"], 0) << "without Plotly the static plots stay";
+  EXPECT_GT(found["cases"].get<int>(), 17);
+  EXPECT_EQ(found["copies"], found["cases"]);
 }
 
 TEST_F(Browser, DrawsEveryPlotWithPlotlyWhereItIsFound) {
   const std::filesystem::path plotly = assay_home() / "report" / "plotly.min.js";
   if (!std::filesystem::exists(plotly)) GTEST_SKIP() << plotly << " is not there (./dev setup)";
-  const std::string dom = this->dom(page(plotly), 360);
-  EXPECT_EQ(attribute_of_root(dom, "figures"), "7");
-  EXPECT_EQ(attribute_of_root(dom, "live"), "7");
-  EXPECT_EQ(attribute_of_root(dom, "hidden"), "7") << "each static plot gives way";
-  EXPECT_EQ(attribute_of_root(dom, "page-width"), "360");
-  EXPECT_EQ(attribute_of_root(dom, "overflowing"), "0");
-  EXPECT_THAT(dom, HasSubstr("class=\"main-svg\""));
+  const Json found = on_a_phone(page(plotly));
+  EXPECT_EQ(found["figures"], 7);
+  EXPECT_EQ(found["live"], 7);
+  EXPECT_EQ(found["drawn"], 7);
+  EXPECT_EQ(found["hidden"], 7) << "each static plot gives way";
+  EXPECT_EQ(found["overflowing"], 0);
+  EXPECT_EQ(found["page_width"], found["room"]);
 }
 
 }  // namespace
