@@ -9,6 +9,7 @@ namespace assay {
 
 Result<ConfigReader> ConfigReader::open(const ModelEntry& entry, const ModelConfig& config) {
   std::vector<std::string> known;
+  known.reserve(entry.keys.size());
   for (const ModelKey& key : entry.keys) known.push_back(key.name);
   for (const auto& [name, value] : config) {
     if (std::ranges::find(known, name) != known.end()) continue;

@@ -28,6 +28,7 @@ Result<Graph> build_model(std::string_view name, const ModelConfig& config, Phas
   const ModelEntry* entry = find_model(name);
   if (entry != nullptr) return entry->build(*entry, config, phase);
   std::vector<std::string> known;
+  known.reserve(list_models().size());
   for (const ModelEntry& model : list_models()) known.push_back(model.name);
   Error error{ErrorCode::kNotFound, "no model '" + std::string(name) + "'"};
   const auto near = nearest_name(name, known);

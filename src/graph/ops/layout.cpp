@@ -48,6 +48,7 @@ Result<void> kernel_transpose(const KernelContext& context) {
   ASSAY_ASSIGN(const auto perm, permutation(context.attributes, shape.size()));
   const Sizes packed = packed_strides(shape);
   Sizes strides;
+  strides.reserve(perm.size());
   for (const size_t axis : perm) strides.push_back(packed[axis]);
   return dispatch_width(context.inputs[0]->dtype(), [&]<class T>() {
     const T* x = input_data<T>(context, 0);

@@ -258,6 +258,7 @@ Result<void> kernel_pad(const KernelContext& context) {
   const std::string& mode = context.attributes.string("mode");
   std::vector<Sizes> positions;
   if (element_count(output_shape(context, 0)) == 0) return {};
+  positions.reserve(all.size());
   for (size_t i = 0; i < all.size(); ++i) {
     positions.push_back(source_positions(shape[i], all[i], mode));
   }

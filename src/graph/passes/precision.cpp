@@ -96,6 +96,7 @@ class PrecisionPass {
           return is_f32(old) && dtype(replay_.of(old)) == narrow_;
         });
     std::vector<ValueId> inputs;
+    inputs.reserve(node.inputs.size());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId old = node.inputs[i];
       ValueId now = replay_.of(old);
@@ -124,6 +125,7 @@ Result<Precision> parse_precision(std::string_view name) {
   const auto it = std::ranges::find(kPrecisions, name, &NamedPrecision::name);
   if (it != kPrecisions.end()) return it->precision;
   std::vector<std::string> known;
+  known.reserve(kPrecisions.size());
   for (const NamedPrecision& p : kPrecisions) known.emplace_back(p.name);
   Error error{ErrorCode::kInvalid, "unknown precision '" + std::string(name) + "'"};
   const auto near = nearest_name(name, known);
