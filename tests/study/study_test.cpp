@@ -73,7 +73,8 @@ INSTANTIATE_TEST_SUITE_P(Study, BrokenStudies,
                                          Broken{"\"8-10\"", "\"10-8\"", "ends before it begins"},
                                          Broken{"[1, ", "[\"many\", ", "batch"},
                                          Broken{"max_time_s", "max_tame_s", "max_time_s"},
-                                         Broken{"[[part.sweep]]", "[[part.other]]", "no key 'other'"},
+                                         Broken{"[[part.sweep]]", "[[part.other]]",
+                                                "no key 'other'"},
                                          Broken{"[budget_s]", "[budgets]", "budget_s"},
                                          Broken{"title = \"A study\"", "title = ", "s.toml:2"}));
 
