@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The one place that sees toml++, whose headers take seconds to compile.
-#define TOML_EXCEPTIONS 0
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <utility>
 
-#include <toml++/toml.h>
-
 #include "base/text.h"
 #include "workload/recipe_fields.h"
 #include "workload/tasks.h"
+#include "workload/toml.h"
 #include "workload/workload.h"
 
 namespace assay {
@@ -22,19 +18,6 @@ std::optional<double> number(const toml::node& node) {
   if (node.is_floating_point()) return node.as_floating_point()->get();
   if (node.is_integer()) return static_cast<double>(node.as_integer()->get());
   return std::nullopt;
-}
-
-// Dotted keys nest tables, and tables are destroyed recursively: a line may not be long enough for
-// that to matter.
-constexpr size_t kLongestLine = 4096;
-
-bool has_long_line(std::string_view text) {
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    if (end > kLongestLine) return true;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return false;
 }
 
 // Reads one document; every error carries the file and the line of the offending node.
@@ -66,17 +49,10 @@ class Reader {
     return w;
   }
 
-  Error syntax(const toml::parse_error& failure) const {
-    return Error{ErrorCode::kInvalid, std::string(failure.description()),
-                 location(failure.source())};
-  }
-
  private:
-  std::string location(const toml::source_region& source) const {
-    return place_ + ":" + std::to_string(source.begin.line);
-  }
   Error error(const toml::node& node, std::string message, std::string hint = "") const {
-    return Error{ErrorCode::kInvalid, std::move(message), location(node.source()), std::move(hint)};
+    return Error{ErrorCode::kInvalid, std::move(message), toml_place(place_, node.source()),
+                 std::move(hint)};
   }
   // The error of a field, at the node's line.
   Error at(const toml::node& node, const Error& inner) const {
@@ -253,13 +229,8 @@ class Reader {
 }  // namespace
 
 Result<Workload> parse_workload(std::string_view toml, std::string_view place) {
-  if (has_long_line(toml)) {
-    return Error{ErrorCode::kInvalid, "a line of more than 4096 bytes", std::string(place)};
-  }
-  Reader reader(place);
-  const toml::parse_result parsed = toml::parse(toml);
-  if (!parsed) return reader.syntax(parsed.error());
-  return reader.workload(parsed.table());
+  ASSAY_ASSIGN(const toml::table table, parse_toml(toml, place));
+  return Reader(place).workload(table);
 }
 
 }  // namespace assay

@@ -151,6 +151,24 @@ TEST(WorkloadReader, SaysWhereTheSyntaxIsWrong) {
   EXPECT_EQ(error.place, "w.toml:22");
 }
 
+TEST(WorkloadReader, RefusesControlCharactersBeforeTheParserSeesThem) {
+  const std::string with_nul = std::string("name = \"x\"\n[a") + '\0' + "b]\n";
+  for (const std::string& text :
+       {with_nul, std::string("a = 1\n[\x01]\n"), std::string("\n\x7f")}) {
+    const auto workload = parse_workload(text, "w.toml");
+    ASSERT_FALSE(workload.ok());
+    EXPECT_THAT(workload.error().message, HasSubstr("control character"));
+    EXPECT_EQ(workload.error().place, "w.toml:2");
+  }
+}
+
+// Found by fuzzing: toml++ takes it for granted that a key follows the bracket.
+TEST(WorkloadReader, RefusesAHeaderWithoutAKey) {
+  for (const char* text : {"[# x]", "name = \"x\"\n[#", "[\xff]", "[[=]]", "[.]"}) {
+    EXPECT_FALSE(parse_workload(text, "w.toml").ok()) << text;
+  }
+}
+
 TEST(WorkloadReader, RefusesLinesLongEnoughToNestTooDeeply) {
   std::string deep = "a";
   for (int i = 0; i < 100000; ++i) deep += ".a";
