@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The library of TOML is used without exceptions, as everywhere in this program: its two modes do
-// not mix in one executable.
-#define TOML_EXCEPTIONS 0
 #include "study/study.h"
 
 #include <algorithm>
@@ -13,10 +9,10 @@
 #include <system_error>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "workload/toml.h"
 
 namespace assay {
 namespace {
@@ -197,11 +193,8 @@ class StudyReader {
 }  // namespace
 
 Result<Study> parse_study(const std::string& text, const std::string& place) {
-  const toml::parse_result parsed = toml::parse(text);
-  if (parsed) return StudyReader(place).read(parsed.table());
-  const toml::parse_error& error = parsed.error();
-  return Error{ErrorCode::kInvalid, std::string(error.description()),
-               fmt::format("{}:{}", place, error.source().begin.line)};
+  ASSAY_ASSIGN(const toml::table table, parse_toml(text, place));
+  return StudyReader(place).read(table);
 }
 
 Result<Study> read_study(const std::filesystem::path& file) {
