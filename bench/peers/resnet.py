@@ -60,4 +60,4 @@ class ResNet(nn.Module):
 
 def small():
     """The `small` variant: the same network with smaller numbers."""
-    return ResNet([1, 1, 1, 1], [16, 32, 64, 128], 16)
+    return ResNet([1, 1, 1, 1], [8, 16, 32, 64], 16)
