@@ -97,7 +97,7 @@ TEST(RecipeJson, ChangesWithEveryFieldOfTheRecipe) {
       {"evaluation_batch", "100"},
       {"target", "0.5"},
       {"label_smoothing", "0.2"},
-      {"optimizer.rate", "0.3"},
+      {"optimizer.rate", "0.37"},
       {"optimizer.momentum", "0.8"},
       {"optimizer.nesterov", "false"},
       {"optimizer.beta1", "0.8"},
