@@ -9,99 +9,12 @@ paper. Inputs lie on a grid that f16 and bf16 hold exactly, so one case serves e
     pip install onnx torch numpy
     python3 tests/graph/make_golden.py > tests/graph/ops/golden.json
 """
-import json
-import sys
-
 import numpy as np
-import onnx
 import torch
 import torch.nn.functional as F
 from onnx import TensorProto, helper
-from onnx.reference import ReferenceEvaluator
 
-RNG = np.random.default_rng(2024)
-NAMES = {"float32": "f32", "float64": "f64", "int64": "i64", "int32": "i32", "bool": "bool",
-         "uint8": "u8", "int8": "i8", "uint32": "u32"}
-CASES = []
-
-
-def grid(*shape, low=-3.0, high=3.0, step=1 / 16):
-    """Random numbers on a grid of few bits."""
-    steps = RNG.integers(round(low / step), round(high / step) + 1, size=shape)
-    return np.asarray(steps * step, dtype=np.float64)
-
-
-def distinct(*shape):
-    """Distinct numbers on the grid, so that maxima are unique."""
-    n = int(np.prod(shape))
-    return (RNG.permutation(n).reshape(shape) - n // 2) / 16.0
-
-
-def i64(*values):
-    return np.asarray(values, dtype=np.int64)
-
-
-def evaluate(op, inputs, attributes, outputs, opset):
-    names = ["" if x is None else f"x{i}" for i, x in enumerate(inputs)]
-    node = helper.make_node(op, names, [f"y{i}" for i in range(outputs)], **attributes)
-    graph = helper.make_graph(
-        [node], "g",
-        [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
-         for n, x in zip(names, inputs) if x is not None],
-        [helper.make_tensor_value_info(f"y{i}", TensorProto.UNDEFINED, None)
-         for i in range(outputs)])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
-    feeds = {n: x for n, x in zip(names, inputs) if x is not None}
-    return [np.asarray(y) for y in ReferenceEvaluator(model).run(None, feeds)]
-
-
-def tensor_json(x):
-    if x is None:
-        return None
-    values = x.reshape(-1).tolist()
-    if x.dtype.kind == "f":
-        values = [float(f"{v:.12g}") for v in values]
-        values = [int(v) if v == int(v) else v for v in values]
-    return {"type": NAMES[x.dtype.name], "shape": list(x.shape), "values": values}
-
-
-def attribute_json(value):
-    if isinstance(value, str):
-        return {"s": value}
-    if isinstance(value, float):
-        return {"f": value}
-    if isinstance(value, int):
-        return {"i": value}
-    if isinstance(value, onnx.TensorProto):
-        return {"t": tensor_json(onnx.numpy_helper.to_array(value))}
-    return {"is": list(value)}
-
-
-def case(name, op, inputs, attributes=None, torch_values=None, outputs=1, terms=1, weight=None,
-         constants=(), opset=21, values=None, types=True):
-    """One case. terms: the longest sum behind an output element. weight: the input in which a 1 %
-    error must be seen. constants: inputs that inference needs the data of. types: also run in f64,
-    f16 and bf16 (the floating inputs are f64 here and stand for all)."""
-    attributes = attributes or {}
-    inputs = [None if x is None else np.asarray(x) for x in inputs]
-    if values is None:
-        values = evaluate(op, inputs, attributes, outputs, opset)
-    if torch_values is not None:
-        others = [t.numpy() if isinstance(t, torch.Tensor) else t for t in torch_values]
-        for ours, other in zip(values, others):
-            np.testing.assert_allclose(ours, other, rtol=2e-5, atol=2e-5, err_msg=name)
-        values = others
-    CASES.append({
-        "name": name, "op": op,
-        "attributes": {k: attribute_json(v) for k, v in attributes.items()},
-        "inputs": [tensor_json(x) for x in inputs],
-        "outputs": [tensor_json(np.asarray(v)) for v in values],
-        "terms": terms, "weight": weight, "constants": list(constants), "all_types": types,
-    })
-
-
-def t(x):
-    return torch.from_numpy(np.ascontiguousarray(x))
+from golden_form import RNG, case, distinct, grid, i64, t, write_cases
 
 
 def convolutions():
@@ -379,4 +292,4 @@ def training():
 for family in (convolutions, poolings, normalizations, matrices, activations, elementwise,
                softmaxes, reductions, layouts, training):
     family()
-sys.stdout.write("[\n" + ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES) + "\n]\n")
+write_cases()

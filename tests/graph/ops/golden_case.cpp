@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <filesystem>
 
 #include <gtest/gtest.h>
 
@@ -23,24 +25,30 @@ Tensor values_of(const Json& json, DType dtype, std::vector<int64_t> shape) {
   return Tensor::from<T>(dtype, std::move(shape), std::span<const T>(values));
 }
 
+// A 16-bit floating tensor from numbers that it holds exactly.
+Tensor narrow_of(const Json& json, DType dtype, std::vector<int64_t> shape) {
+  Tensor narrow = Tensor::allocate(dtype, shape);
+  narrow_into(values_of<float>(json, DType::kF32, std::move(shape)), narrow);
+  return narrow;
+}
+
 Tensor tensor_of(const Json& json) {
   if (json.is_null()) return {};
   const DType dtype = *dtype_from_name(json["type"].get<std::string>());
   auto shape = json["shape"].get<std::vector<int64_t>>();
-  switch (dtype) {
-    case DType::kF64:
-      return values_of<double>(json, dtype, std::move(shape));
-    case DType::kF32:
-      return values_of<float>(json, dtype, std::move(shape));
-    case DType::kI64:
-      return values_of<int64_t>(json, dtype, std::move(shape));
-    case DType::kI32:
-      return values_of<int32_t>(json, dtype, std::move(shape));
-    case DType::kU32:
-      return values_of<uint32_t>(json, dtype, std::move(shape));
-    default:
-      return values_of<uint8_t>(json, dtype, std::move(shape));
+  if (json.contains("bits")) {
+    Tensor tensor = Tensor::allocate(dtype, std::move(shape));
+    const auto bits = json["bits"].get<std::vector<uint8_t>>();
+    ASSAY_ASSERT(static_cast<int64_t>(bits.size()) == tensor.bytes(), "a golden tensor's bytes");
+    std::memcpy(tensor.data(), bits.data(), bits.size());
+    return tensor;
   }
+  if (is_16bit_floating(dtype)) return narrow_of(json, dtype, std::move(shape));
+  Tensor tensor;
+  const auto done = dispatch_arithmetic(
+      dtype, [&]<class T>() { tensor = values_of<T>(json, dtype, std::move(shape)); });
+  ASSAY_ASSERT(done.ok(), "a golden tensor of type " + std::string(dtype_name(dtype)));
+  return tensor;
 }
 
 Attribute attribute_of(const Json& json) {
@@ -48,6 +56,8 @@ Attribute attribute_of(const Json& json) {
   if (json.contains("f")) return json["f"].get<float>();
   if (json.contains("s")) return json["s"].get<std::string>();
   if (json.contains("t")) return tensor_of(json["t"]);
+  if (json.contains("fs")) return json["fs"].get<std::vector<float>>();
+  if (json.contains("ss")) return json["ss"].get<std::vector<std::string>>();
   return json["is"].get<std::vector<int64_t>>();
 }
 
@@ -67,6 +77,8 @@ GoldenCase case_of(const Json& json) {
   return golden;
 }
 
+bool is_8bit_floating(DType dtype) { return is_floating(dtype) && dtype_bits(dtype) == 8; }
+
 double epsilon(DType dtype) {
   switch (dtype) {
     case DType::kF32:
@@ -82,15 +94,23 @@ double epsilon(DType dtype) {
 
 }  // namespace
 
+// Every golden*.json of the folder, so that a family can bring its own.
 const std::vector<GoldenCase>& golden_cases() {
   static const std::vector<GoldenCase> cases = [] {
-    const std::string path = ASSAY_SOURCE_DIR "/tests/graph/ops/golden.json";
-    const auto text = read_file(path);
-    ASSAY_ASSERT(text.ok(), text.error().text());
-    const auto json = parse_json(*text, path);
-    ASSAY_ASSERT(json.ok(), json.error().text());
+    std::vector<std::filesystem::path> paths;
+    const std::filesystem::path folder(ASSAY_SOURCE_DIR "/tests/graph/ops");
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json") paths.push_back(entry.path());
+    }
+    std::ranges::sort(paths);
     std::vector<GoldenCase> all;
-    for (const Json& item : *json) all.push_back(case_of(item));
+    for (const std::filesystem::path& path : paths) {
+      const auto text = read_file(path);
+      ASSAY_ASSERT(text.ok(), text.error().text());
+      const auto json = parse_json(*text, path.string());
+      ASSAY_ASSERT(json.ok(), json.error().text());
+      for (const Json& item : *json) all.push_back(case_of(item));
+    }
     return all;
   }();
   return cases;
@@ -152,6 +172,15 @@ std::vector<Tensor> run_case(const GoldenCase& golden, const std::vector<Tensor>
 double worst_error(const GoldenCase& golden, const std::vector<Tensor>& outputs, DType floating) {
   double worst = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (golden.outputs[i].dtype() != DType::kF64) {  // f64 stands for any floating type
+      EXPECT_EQ(dtype_name(outputs[i].dtype()), dtype_name(golden.outputs[i].dtype()));
+    }
+    if (dtype_bits(outputs[i].dtype()) < 8 || is_8bit_floating(outputs[i].dtype())) {
+      const bool same = std::memcmp(outputs[i].data(), golden.outputs[i].data(),
+                                    static_cast<size_t>(outputs[i].bytes())) == 0;
+      if (!same) worst = INFINITY;
+      continue;
+    }
     const std::vector<double> values = *as_doubles(outputs[i]);
     const std::vector<double> expected = *as_doubles(golden.outputs[i]);
     double scale = 0;
