@@ -1,47 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/reference.h"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "base/json.h"
 #include "engine/weights.h"
+#include "graph/interpret.h"
 #include "graph/operator.h"
 
 namespace assay {
 namespace {
 
-// A graph whose shapes are all known, and when each value is last needed.
+// A graph with its symbolic dimensions replaced by sizes, ready to run.
 struct BoundGraph {
+  explicit BoundGraph(Graph bound) : graph(std::move(bound)), interpreter(graph) {}
   Graph graph;
-  std::vector<std::vector<ValueId>> dies_after;  // by node
+  Interpreter interpreter;
 };
-
-std::vector<std::vector<ValueId>> last_uses(const Graph& graph) {
-  constexpr size_t kNever = static_cast<size_t>(-1);
-  std::vector<size_t> last(graph.values().size(), kNever);
-  for (size_t n = 0; n < graph.nodes().size(); ++n) {
-    const Node& node = graph.nodes()[n];
-    for (const ValueId id : node.outputs) {
-      if (id != kNoValue) last[id] = n;
-    }
-    for (const ValueId id : node.inputs) {
-      if (id != kNoValue && graph.value(id).kind == ValueKind::kComputed) last[id] = n;
-    }
-  }
-  for (const ValueId id : graph.outputs()) last[id] = kNever;
-  for (const State& state : graph.states()) {
-    if (state.next != kNoValue) last[state.next] = kNever;
-  }
-  std::vector<std::vector<ValueId>> dies(graph.nodes().size());
-  for (ValueId id = 0; id < last.size(); ++id) {
-    if (last[id] != kNever) dies[last[id]].push_back(id);
-  }
-  return dies;
-}
 
 // The sizes that the symbolic dimensions of the inputs take for these views.
 Result<std::map<std::string, int64_t>> dimension_sizes(const Graph& graph,
@@ -62,9 +41,7 @@ Result<std::map<std::string, int64_t>> dimension_sizes(const Graph& graph,
     for (size_t axis = 0; axis < inputs[i].shape.size(); ++axis) {
       const Dim& dim = (*value.type.shape)[axis];
       const int64_t size = inputs[i].shape[axis];
-      if (!dim.known() && dim.name().empty()) {
-        return Error{ErrorCode::kUnsupported, "a dimension has neither size nor name", value.name};
-      }
+      if (!dim.known() && dim.name().empty()) continue;  // any size
       if (dim.known() ? dim.size() != size
                       : sizes.emplace(dim.name(), size).first->second != size) {
         return mismatch();
@@ -84,10 +61,7 @@ class ReferenceProgram final : public Program {
     ASSAY_ASSIGN(const BoundGraph* bound, bind(inputs));
     ASSAY_ASSIGN(std::vector<Tensor> values, leaves(bound->graph, inputs));
     const Graph& graph = bound->graph;
-    for (size_t n = 0; n < graph.nodes().size(); ++n) {
-      ASSAY_TRY(run_node(graph, graph.nodes()[n], values));
-      for (const ValueId id : bound->dies_after[n]) values[id] = Tensor();
-    }
+    ASSAY_TRY(bound->interpreter.run(values));
     ASSAY_TRY(deliver(graph, values, outputs));
     for (const State& state : graph.states()) {
       if (state.next != kNoValue) tensors_[graph.value(state.value).name] = values[state.next];
@@ -122,12 +96,10 @@ class ReferenceProgram final : public Program {
     }
     ASSAY_ASSIGN(auto sizes, dimension_sizes(graph_, inputs));
     const auto found = bound_.find(sizes);
-    if (found != bound_.end()) return &found->second;
+    if (found != bound_.end()) return found->second.get();
     ASSAY_ASSIGN(Graph graph, bind_dimensions(graph_, sizes));
-    std::vector<std::vector<ValueId>> dies = last_uses(graph);
-    const auto added =
-        bound_.emplace(std::move(sizes), BoundGraph{std::move(graph), std::move(dies)});
-    return &added.first->second;
+    auto bound = std::make_unique<BoundGraph>(std::move(graph));
+    return bound_.emplace(std::move(sizes), std::move(bound)).first->second.get();
   }
 
   // Values by id, with everything that exists before the first node filled in.
@@ -147,40 +119,11 @@ class ReferenceProgram final : public Program {
                                              static_cast<uint32_t>(key >> 32)};
       values[id] = Tensor::from<uint32_t>(DType::kU32, {2}, words);
     }
-    for (const Constant& constant : graph.constants()) values[constant.value] = constant.data;
     for (const Parameter& p : graph.parameters()) {
       values[p.value] = tensors_[graph.value(p.value).name];
     }
     for (const State& s : graph.states()) values[s.value] = tensors_[graph.value(s.value).name];
     return values;
-  }
-
-  static Result<void> run_node(const Graph& graph, const Node& node, std::vector<Tensor>& values) {
-    std::vector<const Tensor*> inputs;
-    for (const ValueId id : node.inputs) inputs.push_back(id == kNoValue ? nullptr : &values[id]);
-    std::vector<Tensor> outputs;
-    for (const ValueId id : node.outputs) {
-      if (id == kNoValue) {
-        outputs.emplace_back();
-        continue;
-      }
-      const TensorType& type = graph.value(id).type;
-      if (!type.known()) {
-        return Error{ErrorCode::kUnsupported, "shape not known before running: " + type.text(),
-                     node.name};
-      }
-      outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
-    }
-    const Result<void> done = node.op->kernel({inputs, outputs, node.attributes});
-    if (!done.ok()) {
-      Error error = done.error();
-      if (error.place.empty()) error.place = node.name;
-      return error;
-    }
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue) values[node.outputs[i]] = std::move(outputs[i]);
-    }
-    return {};
   }
 
   static Result<void> deliver(const Graph& graph, const std::vector<Tensor>& values,
@@ -206,7 +149,7 @@ class ReferenceProgram final : public Program {
   NamedTensors tensors_;
   RandomKey seed_;
   uint64_t runs_ = 0;
-  std::map<std::map<std::string, int64_t>, BoundGraph> bound_;
+  std::map<std::map<std::string, int64_t>, std::unique_ptr<BoundGraph>> bound_;
 };
 
 class ReferenceEngine final : public Engine {

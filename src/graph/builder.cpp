@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "graph/interpret.h"
 
 namespace assay {
 namespace {
@@ -49,6 +50,8 @@ bool is_small(const TensorType& type) {
          std::ranges::all_of(type.shape->dims(),
                              [](const Dim& dim) { return dim.size() <= kLargestFold; });
 }
+
+bool is_graph(const AttributeSpec& spec) { return spec.type == AttributeType::kGraph; }
 
 // Pointers to the types of `ids`, null where omitted.
 std::vector<const TensorType*> types_of(const Graph& graph, std::span<const ValueId> ids) {
@@ -123,7 +126,7 @@ void GraphBuilder::set_next(ValueId state, ValueId next) {
 
 ValueId GraphBuilder::constant(std::string name, Tensor data) {
   const ValueId id = new_value(unique_name(std::move(name)), data.type(), ValueKind::kConstant);
-  constant_index_.emplace(id, graph_.constants_.size());
+  graph_.values_[id].producer = static_cast<uint32_t>(graph_.constants_.size());
   graph_.constants_.push_back({id, std::move(data)});
   return id;
 }
@@ -177,11 +180,7 @@ Result<std::vector<TensorType>> GraphBuilder::infer(const OpEntry& op,
   const std::vector<const TensorType*> types = types_of(graph_, inputs);
   std::vector<const Tensor*> constants;
   constants.reserve(inputs.size());
-  for (const ValueId id : inputs) {
-    const auto it = constant_index_.find(id);
-    constants.push_back(it == constant_index_.end() ? nullptr
-                                                    : &graph_.constants_[it->second].data);
-  }
+  for (const ValueId id : inputs) constants.push_back(graph_.constant_data(id));
   ASSAY_ASSIGN(std::vector<TensorType> result, op.infer({types, constants, attributes, outputs}));
   ASSAY_ASSERT(result.size() >= outputs, "inference of " + op.type + " gave too few types");
   result.resize(outputs);
@@ -199,14 +198,12 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   std::vector<const Tensor*> data;
   bool constant_inputs = !inputs.empty();
   for (const ValueId id : inputs) {
-    data.push_back(nullptr);
+    data.push_back(graph_.constant_data(id));
     if (id == kNoValue) continue;
-    const auto it = constant_index_.find(id);
-    if (it == constant_index_.end()) {
+    if (data.back() == nullptr) {
       constant_inputs = false;
       continue;
     }
-    data.back() = &graph_.constants_[it->second].data;
     const TensorType& type = graph_.value(id).type;
     constant_inputs = constant_inputs && (*type.shape->elements() > 0 || is_small(type));
   }
@@ -214,21 +211,26 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
     auto folded = op.fold({input_types, data, attributes, types.size()});
     if (folded) return {constant(name, *std::move(folded))};
   }
-  if (!constant_inputs || op.kernel == nullptr) return {};
-  std::vector<Tensor> outputs;
-  for (const TensorType& type : types) {
-    if (!is_small(type)) return {};
-    outputs.push_back(Tensor::allocate(type.dtype, type.shape->sizes()));
-  }
+  if (!constant_inputs || op.kernel == nullptr || op.is_random) return {};
+  // Sizes that depend on data are bounded by those of the inputs, which must then be small.
+  const auto small = [](const TensorType* type) { return type == nullptr || is_small(*type); };
+  const bool all_small = std::ranges::all_of(input_types, small);
   std::vector<const TensorType*> output_types;
-  output_types.reserve(types.size());
-  for (const TensorType& type : types) output_types.push_back(&type);
-  if (op.cost != nullptr &&
-      op.cost({input_types, output_types, attributes}).flops > kLargestFoldFlops) {
+  for (const TensorType& type : types) {
+    if (!is_small(type) && (type.known() || !all_small)) return {};
+    output_types.push_back(&type);
+  }
+  if (std::ranges::any_of(op.attributes, is_graph)) return {};  // it may run for ever
+  const bool known = std::ranges::all_of(types, &TensorType::known);
+  if (known && op.cost != nullptr &&
+      op.cost({input_types, output_types, attributes, data}).flops > kLargestFoldFlops) {
     return {};
   }
   // A kernel may refuse the values or the element type: then the node stays.
-  if (!op.kernel({data, outputs, attributes}).ok()) return {};
+  auto ran = run_operator(op, data, types, attributes);
+  if (!ran.ok()) return {};
+  std::vector<Tensor> outputs = *std::move(ran);
+  if (!std::ranges::all_of(outputs, [](const Tensor& t) { return is_small(t.type()); })) return {};
   std::vector<ValueId> ids;
   ids.reserve(outputs.size());
   for (Tensor& output : outputs) ids.push_back(constant(name, std::move(output)));

@@ -75,7 +75,6 @@ class GraphBuilder {
   std::set<std::string, std::less<>> names_;
   std::map<std::string, int, std::less<>> suffixes_;  // the last number given to a name
   std::map<uint32_t, ValueId> scalars_;               // by the bits of their value
-  std::map<ValueId, size_t> constant_index_;          // position in graph_.constants_
 };
 
 }  // namespace assay

@@ -92,6 +92,7 @@ Result<GraphCount> count(const Graph& graph) {
     total.transcendentals += cost.transcendentals;
     total.read_bytes += cost.read_bytes;
     total.write_bytes += cost.write_bytes;
+    total.lower_bound = total.lower_bound || cost.lower_bound;
     for (const ValueId id : node.outputs) {
       if (id != kNoValue && storage[id] == id) total.activation_bytes += bytes_of(graph, id);
     }

@@ -26,6 +26,7 @@ struct GraphCount {
   // the node that computes them to their last use, outputs to the end. Nothing is done in place.
   int64_t peak_bytes = 0;
   int64_t nodes = 0;
+  bool lower_bound = false;  // some node's cost is one (Cost::lower_bound)
 
   double intensity_flop_per_byte() const {
     const double bytes = read_bytes + write_bytes;

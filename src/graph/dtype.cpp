@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/dtype.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace assay {
 namespace {
@@ -102,6 +104,65 @@ float f16_to_f32(uint16_t bits) {
     return sign != 0 ? -magnitude : magnitude;
   }
   return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
+}
+
+namespace {
+
+struct Float8 {
+  int mantissa_bits;
+  int bias;
+  uint32_t largest;    // the code of the largest number
+  uint32_t overflow;   // what larger ones become without saturation
+  uint32_t nan;        // with the sign bit where the format has a signed zero
+  bool negative_zero;  // and signed NaN
+};
+
+constexpr Float8 float8(DType format) {
+  switch (format) {
+    case DType::kF8E4M3FN:
+      return {3, 7, 0x7e, 0x7f, 0x7f, true};
+    case DType::kF8E4M3FNUZ:
+      return {3, 8, 0x7f, 0x80, 0x80, false};
+    case DType::kF8E5M2:
+      return {2, 15, 0x7b, 0x7c, 0x7f, true};
+    default:
+      return {2, 16, 0x7f, 0x80, 0x80, false};
+  }
+}
+
+}  // namespace
+
+uint8_t f32_to_f8(DType format, float value, bool saturate) {
+  const Float8 f = float8(format);
+  const uint32_t sign = std::signbit(value) ? 0x80u : 0u;
+  if (std::isnan(value)) return static_cast<uint8_t>(f.negative_zero ? f.nan | sign : f.nan);
+  uint32_t code = f.largest + 1;
+  if (!std::isinf(value)) {
+    // In units of the last place, rounded; a carry moves the exponent on by itself.
+    const int lowest = 1 - f.bias;
+    const int exponent = value == 0 ? lowest : std::max(std::ilogb(value), lowest);
+    const float units = std::nearbyint(std::ldexp(std::abs(value), f.mantissa_bits - exponent));
+    const auto count = static_cast<uint32_t>(units);
+    code = count + (static_cast<uint32_t>(exponent - lowest) << f.mantissa_bits);
+  }
+  if (code > f.largest) code = saturate ? f.largest : f.overflow;
+  if (!f.negative_zero && (code == 0 || code == f.nan)) return static_cast<uint8_t>(code);
+  return static_cast<uint8_t>(code | sign);
+}
+
+float f8_to_f32(DType format, uint8_t bits) {
+  const Float8 f = float8(format);
+  const uint32_t code = bits & 0x7fu;
+  const float sign = (bits & 0x80u) != 0 ? -1.0f : 1.0f;
+  const bool nan =
+      f.negative_zero ? code > f.largest && (code != f.overflow || code == f.nan) : bits == f.nan;
+  if (nan) return std::numeric_limits<float>::quiet_NaN();
+  if (code > f.largest) return sign * std::numeric_limits<float>::infinity();
+  const auto exponent = static_cast<int>(code >> f.mantissa_bits);
+  const auto mantissa = static_cast<int>(code & ((1u << f.mantissa_bits) - 1u));
+  const int hidden = exponent == 0 ? 0 : 1 << f.mantissa_bits;
+  const int shift = std::max(exponent, 1) - f.bias - f.mantissa_bits;
+  return sign * std::ldexp(static_cast<float>(mantissa + hidden), shift);
 }
 
 }  // namespace assay

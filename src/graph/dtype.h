@@ -49,4 +49,10 @@ float bf16_to_f32(uint16_t bits);
 uint16_t f32_to_f16(float value);
 float f16_to_f32(uint16_t bits);
 
+// The four 8-bit formats (Micikevicius et al. 2022, "FP8 formats for deep learning"; the FNUZ ones
+// Noune et al. 2022). What is too large, infinity too, becomes the largest number if `saturate`,
+// else infinity where the format has one and NaN where it has none.
+uint8_t f32_to_f8(DType format, float value, bool saturate);
+float f8_to_f32(DType format, uint8_t bits);
+
 }  // namespace assay

@@ -20,8 +20,7 @@ std::optional<ValueId> Graph::find_value(std::string_view name) const {
 
 const Tensor* Graph::constant_data(ValueId id) const {
   if (id >= values_.size() || values_[id].kind != ValueKind::kConstant) return nullptr;
-  const auto it = std::ranges::find(constants_, id, &Constant::value);
-  return it == constants_.end() ? nullptr : &it->data;
+  return &constants_[values_[id].producer].data;
 }
 
 namespace {

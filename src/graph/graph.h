@@ -41,7 +41,7 @@ struct Value {
   std::string name;
   TensorType type;
   ValueKind kind = ValueKind::kComputed;
-  uint32_t producer = 0;  // node index, when kComputed
+  uint32_t producer = 0;  // when kComputed: node index; when kConstant: index in constants()
   uint32_t output_index = 0;
 };
 

@@ -126,7 +126,10 @@ Result<Attributes> complete_attributes(const OpEntry& op, Attributes attributes)
 Cost node_cost(const Graph& graph, const Node& node) {
   const auto inputs = known_types(graph, node.inputs);
   const auto outputs = known_types(graph, node.outputs);
-  const CostContext context{inputs, outputs, node.attributes};
+  std::vector<const Tensor*> constants;
+  constants.reserve(node.inputs.size());
+  for (const ValueId id : node.inputs) constants.push_back(graph.constant_data(id));
+  const CostContext context{inputs, outputs, node.attributes, constants};
   if (node.op->is_view) return {};
   return node.op->cost == nullptr ? context.operand_bytes() : node.op->cost(context);
 }

@@ -54,12 +54,15 @@ struct Cost {
   double transcendentals = 0;
   double read_bytes = 0;
   double write_bytes = 0;
+  // Something inside is not known (how often a Loop runs): a lower bound, not the cost.
+  bool lower_bound = false;
 };
 
 struct CostContext {
   std::span<const TensorType* const> inputs;   // null where omitted, known otherwise
   std::span<const TensorType* const> outputs;  // null where omitted, known otherwise
   const Attributes& attributes;
+  std::span<const Tensor* const> constants = {};  // as in InferContext; empty: none known
 
   bool has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
   double input_elements(size_t input) const;    // 0 where omitted
@@ -67,10 +70,12 @@ struct CostContext {
   Cost operand_bytes() const;                   // only the traffic of a node that is not a view
 };
 
-// What a reference kernel sees: packed host tensors in, allocated packed host tensors out.
+// What a reference kernel sees: packed host tensors in, allocated packed host tensors out. Where
+// the inferred type of an output is not fully known although every input's data is (NonZero), or
+// the entry says sizes_outputs, the output is an empty Tensor and the kernel assigns it.
 struct KernelContext {
   std::span<const Tensor* const> inputs;  // null where omitted
-  std::span<Tensor> outputs;              // allocated with the inferred types
+  std::span<Tensor> outputs;              // allocated with the inferred types, or empty
   const Attributes& attributes;
 
   bool has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
@@ -107,8 +112,12 @@ struct OpEntry {
   KernelFunction kernel = nullptr;      // null: the reference engine cannot
   GradientFunction gradient = nullptr;  // null: not differentiable, or not yet
   FoldFunction fold = nullptr;          // null: foldable only when every input is a constant
-  bool is_view = false;   // output 0 is input 0's data with another shape: no traffic, no memory
-  std::string note = {};  // why something is missing, for docs
+  bool is_view = false;  // output 0 is input 0's data with another shape: no traffic, no memory
+  // The kernel assigns every output itself, nothing is inferred before it runs: sizes that depend
+  // on data, and control flow.
+  bool sizes_outputs = false;
+  bool is_random = false;  // draws numbers: never folded
+  std::string note = {};   // why something is missing, for docs
 
   static constexpr size_t kVariadic = static_cast<size_t>(-1);
 };

@@ -2,6 +2,7 @@
 #include "graph/tensor.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -24,6 +25,35 @@ int64_t product(std::span<const int64_t> sizes) {
 }
 
 }  // namespace
+
+struct TensorMeter::Count {
+  std::shared_ptr<Count> outer;
+  std::atomic<int64_t> live = 0;
+  std::atomic<int64_t> peak = 0;
+
+  void add(int64_t bytes) {
+    for (Count* count = this; count != nullptr; count = count->outer.get()) {
+      const int64_t now = count->live += bytes;
+      int64_t before = count->peak;
+      while (now > before && !count->peak.compare_exchange_weak(before, now)) {
+      }
+    }
+  }
+};
+
+namespace {
+thread_local std::shared_ptr<TensorMeter::Count> innermost_meter;
+}  // namespace
+
+TensorMeter::TensorMeter() : count_(std::make_shared<Count>()) {
+  count_->outer = innermost_meter;
+  innermost_meter = count_;
+}
+
+TensorMeter::~TensorMeter() { innermost_meter = count_->outer; }
+
+int64_t TensorMeter::live_bytes() const { return count_->live; }
+int64_t TensorMeter::peak_bytes() const { return count_->peak; }
 
 std::string Device::text() const {
   switch (kind) {
@@ -75,7 +105,16 @@ Tensor Tensor::allocate(DType dtype, std::vector<int64_t> shape) {
   const size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
   t.data_ = std::aligned_alloc(kAlignment, rounded);
   if (t.data_ == nullptr) throw std::bad_alloc();
-  t.owner_ = std::shared_ptr<void>(t.data_, [](void* p) { std::free(p); });
+  if (innermost_meter == nullptr) {
+    t.owner_ = std::shared_ptr<void>(t.data_, [](void* p) { std::free(p); });
+    return t;
+  }
+  const int64_t metered = t.bytes();
+  innermost_meter->add(metered);
+  t.owner_ = std::shared_ptr<void>(t.data_, [metered, meter = innermost_meter](void* p) {
+    std::free(p);
+    meter->add(-metered);
+  });
   return t;
 }
 
@@ -111,6 +150,13 @@ Tensor Tensor::clone() const {
   if (empty()) return {};
   Tensor t = allocate(dtype_, shape_);
   std::memcpy(t.data_, data_, static_cast<size_t>(bytes()));
+  return t;
+}
+
+Tensor Tensor::reshaped(std::vector<int64_t> shape) const {
+  Tensor t = *this;
+  t.shape_ = std::move(shape);
+  ASSAY_ASSERT(t.elements() == elements(), "a view with another number of elements");
   return t;
 }
 

@@ -77,12 +77,32 @@ class Tensor {
   TensorView view() const;
   TensorType type() const { return {dtype_, Shape::of(shape_)}; }
   Tensor clone() const;
+  // The same storage seen with another shape of as many elements.
+  Tensor reshaped(std::vector<int64_t> shape) const;
 
  private:
   DType dtype_ = DType::kF32;
   std::vector<int64_t> shape_;
   void* data_ = nullptr;
   std::shared_ptr<void> owner_;
+};
+
+// Counts the bytes of tensors that this thread allocates while the meter lives, until they are
+// freed (by whatever thread, even after the meter is gone). Sizes are those of the packed elements,
+// without the allocator's rounding. Meters nest: an inner one's bytes count in the outer one too.
+class TensorMeter {
+ public:
+  TensorMeter();
+  ~TensorMeter();
+  TensorMeter(const TensorMeter&) = delete;
+  TensorMeter& operator=(const TensorMeter&) = delete;
+  int64_t live_bytes() const;
+  int64_t peak_bytes() const;
+
+  struct Count;  // shared with the tensors it has counted
+
+ private:
+  std::shared_ptr<Count> count_;
 };
 
 template <class T>

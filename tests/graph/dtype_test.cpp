@@ -78,5 +78,46 @@ TEST(HalfConversion, LargeValuesBecomeInfinite) {
   EXPECT_EQ(f32_to_bf16(-std::numeric_limits<float>::infinity()), 0xff80);
 }
 
+TEST(Float8Conversion, IsExactForEveryCode) {
+  for (const DType format :
+       {DType::kF8E4M3FN, DType::kF8E4M3FNUZ, DType::kF8E5M2, DType::kF8E5M2FNUZ}) {
+    int nans = 0;
+    for (uint32_t bits = 0; bits < 256; ++bits) {
+      const auto code = static_cast<uint8_t>(bits);
+      const float value = f8_to_f32(format, code);
+      nans += std::isnan(value) ? 1 : 0;
+      if (std::isnan(value)) {
+        EXPECT_TRUE(std::isnan(f8_to_f32(format, f32_to_f8(format, value, true))));
+      } else {
+        EXPECT_EQ(f32_to_f8(format, value, false), code) << dtype_name(format);
+      }
+    }
+    EXPECT_EQ(nans, format == DType::kF8E4M3FN ? 2 : format == DType::kF8E5M2 ? 6 : 1);
+  }
+}
+
+// The largest numbers of the two papers.
+TEST(Float8Conversion, SaturatesOrOverflows) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto through = [](DType format, float value, bool saturate) {
+    return f8_to_f32(format, f32_to_f8(format, value, saturate));
+  };
+  EXPECT_EQ(through(DType::kF8E4M3FN, 1e9f, true), 448);
+  EXPECT_EQ(through(DType::kF8E4M3FNUZ, kInfinity, true), 240);
+  EXPECT_EQ(through(DType::kF8E5M2, -1e9f, true), -57344);
+  EXPECT_EQ(through(DType::kF8E5M2FNUZ, 1e9f, true), 57344);
+  EXPECT_EQ(through(DType::kF8E5M2, -1e9f, false), -kInfinity);
+  EXPECT_TRUE(std::isnan(through(DType::kF8E4M3FN, 1e9f, false)));
+  EXPECT_TRUE(std::isnan(through(DType::kF8E5M2FNUZ, kInfinity, false)));
+  EXPECT_EQ(f32_to_f8(DType::kF8E4M3FNUZ, -0.0f, true), 0);  // it has no negative zero
+}
+
+TEST(Float8Conversion, TiesGoToEven) {
+  EXPECT_EQ(f32_to_f8(DType::kF8E4M3FN, 1.0625f, true), 0x38);  // between 1 and 1.125
+  EXPECT_EQ(f32_to_f8(DType::kF8E4M3FN, 1.1875f, true), 0x3a);  // between 1.125 and 1.25
+  EXPECT_EQ(f32_to_f8(DType::kF8E4M3FN, 464.0f, false), 0x7e);  // 448 is even
+  EXPECT_EQ(f32_to_f8(DType::kF8E5M2, 0x1p-17f, true), 0x00);   // half of the smallest subnormal
+}
+
 }  // namespace
 }  // namespace assay

@@ -40,6 +40,32 @@ TEST(Tensor, ViewSeesTheSameMemory) {
   EXPECT_EQ(view.bytes(), 16);
 }
 
+TEST(TensorMeter, SeesWhatIsAllocatedAndWhatIsFreed) {
+  const Tensor before = Tensor::allocate(DType::kF32, {1000});
+  TensorMeter meter;
+  Tensor first = Tensor::allocate(DType::kF32, {10});
+  {
+    const TensorMeter inner;
+    const Tensor second = Tensor::allocate(DType::kI64, {20});
+    EXPECT_EQ(inner.live_bytes(), 160);
+    EXPECT_EQ(meter.live_bytes(), 200);
+  }
+  const Tensor view = first.reshaped({5, 2});
+  first = Tensor();
+  EXPECT_EQ(meter.live_bytes(), 40);  // the view keeps it
+  EXPECT_EQ(meter.peak_bytes(), 200);
+}
+
+TEST(TensorMeter, MayDieBeforeWhatItCounted) {
+  Tensor tensor;
+  {
+    const TensorMeter meter;
+    tensor = Tensor::allocate(DType::kF32, {4});
+    EXPECT_EQ(meter.peak_bytes(), 16);
+  }
+  EXPECT_EQ(tensor.bytes(), 16);
+}
+
 TEST(Device, ReadsBackWhatItPrints) {
   for (const char* text : {"cpu", "cuda:0", "cuda:7", "null:3"}) {
     const auto device = Device::parse(text);

@@ -5,34 +5,91 @@
 
 namespace assay {
 
+namespace {
+
+// Element `i` of a 4-bit tensor: the first of two is in the low half of their byte.
+uint8_t nibble(const uint8_t* bytes, size_t i) {
+  return (i % 2 == 0 ? bytes[i / 2] : bytes[i / 2] >> 4) & 0x0f;
+}
+
+Tensor unpacked(const Tensor& tensor) {
+  Tensor wide = Tensor::allocate(widened(tensor.dtype()), tensor.shape());
+  const auto* bytes = static_cast<const uint8_t*>(tensor.data());
+  auto* out = static_cast<uint8_t*>(wide.data());
+  const bool is_signed = tensor.dtype() == DType::kI4;
+  for (size_t i = 0; i < static_cast<size_t>(wide.elements()); ++i) {
+    const uint8_t value = nibble(bytes, i);
+    out[i] = is_signed && value >= 8 ? static_cast<uint8_t>(value | 0xf0u) : value;
+  }
+  return wide;
+}
+
+void pack_into(const Tensor& from, Tensor& to) {
+  const auto* values = static_cast<const uint8_t*>(from.data());
+  auto* bytes = static_cast<uint8_t*>(to.data());
+  const auto count = static_cast<size_t>(from.elements());
+  for (size_t i = 0; i < count; i += 2) {
+    const auto high = i + 1 < count ? values[i + 1] << 4 : 0;
+    bytes[i / 2] = static_cast<uint8_t>((values[i] & 0x0f) | high);
+  }
+}
+
+float to_f32(DType dtype, uint16_t bits) {
+  return dtype == DType::kBF16 ? bf16_to_f32(bits) : f16_to_f32(bits);
+}
+uint16_t from_f32(DType dtype, float value) {
+  return dtype == DType::kBF16 ? f32_to_bf16(value) : f32_to_f16(value);
+}
+
+}  // namespace
+
+DType widened(DType dtype) {
+  if (is_16bit_floating(dtype) || is_8bit_floating(dtype)) return DType::kF32;
+  if (dtype == DType::kI4) return DType::kI8;
+  return dtype == DType::kU4 ? DType::kU8 : dtype;
+}
+
 Tensor widened(const Tensor& tensor) {
+  const DType dtype = tensor.dtype();
+  if (is_4bit(dtype)) return unpacked(tensor);
+  if (widened(dtype) == dtype) return tensor;
   Tensor wide = Tensor::allocate(DType::kF32, tensor.shape());
-  const auto from = tensor.values<uint16_t>();
-  const bool brain = tensor.dtype() == DType::kBF16;
-  std::ranges::transform(from, wide.values<float>().begin(), [brain](uint16_t bits) {
-    return brain ? bf16_to_f32(bits) : f16_to_f32(bits);
-  });
+  const auto out = wide.values<float>();
+  if (is_16bit_floating(dtype)) {
+    std::ranges::transform(tensor.values<uint16_t>(), out.begin(),
+                           [dtype](uint16_t bits) { return to_f32(dtype, bits); });
+  } else {
+    std::ranges::transform(tensor.values<uint8_t>(), out.begin(),
+                           [dtype](uint8_t bits) { return f8_to_f32(dtype, bits); });
+  }
   return wide;
 }
 
 void narrow_into(const Tensor& from, Tensor& to) {
-  const bool brain = to.dtype() == DType::kBF16;
-  std::ranges::transform(from.values<float>(), to.values<uint16_t>().begin(), [brain](float value) {
-    return brain ? f32_to_bf16(value) : f32_to_f16(value);
-  });
+  const DType dtype = to.dtype();
+  if (is_4bit(dtype)) {
+    pack_into(from, to);
+  } else if (is_16bit_floating(dtype)) {
+    std::ranges::transform(from.values<float>(), to.values<uint16_t>().begin(),
+                           [dtype](float value) { return from_f32(dtype, value); });
+  } else {
+    std::ranges::transform(from.values<float>(), to.values<uint8_t>().begin(),
+                           [dtype](float value) { return f32_to_f8(dtype, value, true); });
+  }
 }
 
-Result<void> run_widened(KernelFunction kernel, const KernelContext& context) {
-  const auto narrow = [](const Tensor& t) { return is_16bit_floating(t.dtype()); };
+Result<void> run_widened(KernelFunction kernel, const KernelContext& context,
+                         bool (*narrow)(DType)) {
+  const auto is_narrow = [narrow](const Tensor& t) { return narrow(t.dtype()); };
   const bool any =
-      std::ranges::any_of(context.inputs, [&](const Tensor* t) { return t && narrow(*t); }) ||
-      std::ranges::any_of(context.outputs, narrow);
+      std::ranges::any_of(context.inputs, [&](const Tensor* t) { return t && is_narrow(*t); }) ||
+      std::ranges::any_of(context.outputs, is_narrow);
   if (!any) return kernel(context);
   std::vector<Tensor> copies;
   copies.reserve(context.inputs.size());
   std::vector<const Tensor*> inputs;
   for (const Tensor* input : context.inputs) {
-    if (input != nullptr && narrow(*input)) {
+    if (input != nullptr && is_narrow(*input)) {
       copies.push_back(widened(*input));
       input = &copies.back();
     }
@@ -40,11 +97,12 @@ Result<void> run_widened(KernelFunction kernel, const KernelContext& context) {
   }
   std::vector<Tensor> outputs;
   for (const Tensor& output : context.outputs) {
-    outputs.push_back(narrow(output) ? Tensor::allocate(DType::kF32, output.shape()) : output);
+    outputs.push_back(is_narrow(output) ? Tensor::allocate(widened(output.dtype()), output.shape())
+                                        : output);
   }
   ASSAY_TRY(kernel({inputs, outputs, context.attributes}));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (narrow(context.outputs[i])) narrow_into(outputs[i], context.outputs[i]);
+    if (is_narrow(context.outputs[i])) narrow_into(outputs[i], context.outputs[i]);
   }
   return {};
 }
@@ -94,7 +152,7 @@ AxisView view_around(const Sizes& shape, int64_t axis) {
 }
 
 Result<std::vector<double>> as_doubles(const Tensor& tensor) {
-  if (is_16bit_floating(tensor.dtype())) return as_doubles(widened(tensor));
+  if (widened(tensor.dtype()) != tensor.dtype()) return as_doubles(widened(tensor));
   std::vector<double> values;
   ASSAY_TRY(dispatch_arithmetic(tensor.dtype(), [&]<class T>() {
     for (const T value : tensor.values<T>()) values.push_back(static_cast<double>(value));

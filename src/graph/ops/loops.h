@@ -114,16 +114,30 @@ Result<void> dispatch_width(DType dtype, F&& f) {
   }
 }
 
-// f32 copies of 16-bit floating tensors, and back (round to nearest even).
-Tensor widened(const Tensor& tensor);
-void narrow_into(const Tensor& from, Tensor& to);
 inline bool is_16bit_floating(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
+inline bool is_8bit_floating(DType dtype) { return is_floating(dtype) && dtype_bits(dtype) == 8; }
+inline bool is_4bit(DType dtype) { return dtype_bits(dtype) == 4; }
 
-// Runs an f32 kernel on 16-bit floating operands.
-Result<void> run_widened(KernelFunction kernel, const KernelContext& context);
+// Copies in a type that C++ has: f32 for the 16- and 8-bit floating types, i8 and u8 for i4 and u4;
+// any other tensor itself.
+DType widened(DType dtype);
+Tensor widened(const Tensor& tensor);
+// And back: floating numbers round to nearest even (8-bit ones saturate), integers keep the low
+// bits. `from` has the type widened(to.dtype()).
+void narrow_into(const Tensor& from, Tensor& to);
+
+// Runs a kernel of the wider type on operands for which `narrow` holds. Outputs must have been
+// allocated.
+Result<void> run_widened(KernelFunction kernel, const KernelContext& context,
+                         bool (*narrow)(DType));
 template <KernelFunction kernel>
 Result<void> widen16(const KernelContext& context) {
-  return run_widened(kernel, context);
+  return run_widened(kernel, context, is_16bit_floating);
+}
+// For data movement: 4-bit operands one to a byte.
+template <KernelFunction kernel>
+Result<void> widen4(const KernelContext& context) {
+  return run_widened(kernel, context, is_4bit);
 }
 
 // Output 0 is input 0, byte by byte.
