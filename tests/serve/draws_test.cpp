@@ -19,6 +19,11 @@ std::vector<uint32_t> shuffled(uint32_t count, uint64_t seed) {
   return items;
 }
 
+std::vector<uint32_t> first_12(std::vector<uint32_t> items) {
+  items.resize(12);
+  return items;
+}
+
 std::vector<int64_t> arrivals(uint64_t seed) {
   Draws draws(seed);
   Nanoseconds time{0};
@@ -31,9 +36,9 @@ std::vector<int64_t> arrivals(uint64_t seed) {
 }
 
 TEST(Draws, ShufflesAsPublished) {
-  EXPECT_THAT(std::span(shuffled(64, 0)).first(12),
+  EXPECT_THAT(first_12(shuffled(64, 0)),
               ElementsAre(27, 51, 57, 53, 56, 60, 4, 37, 26, 34, 24, 18));
-  EXPECT_THAT(std::span(shuffled(64, 2085463073848966840ULL)).first(12),
+  EXPECT_THAT(first_12(shuffled(64, 2085463073848966840ULL)),
               ElementsAre(1, 5, 13, 44, 11, 37, 58, 36, 60, 33, 17, 42));
 }
 
