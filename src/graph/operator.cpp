@@ -77,9 +77,21 @@ const OpTable& op_table() {
   static const OpTable table = [] {
     OpTable t;
     add_convolution_ops(t);
+    add_conv_transpose_ops(t);
+    add_deform_conv_ops(t);
     add_pooling_ops(t);
+    add_global_pool_ops(t);
+    add_region_ops(t);
     add_normalization_ops(t);
+    add_group_norm_ops(t);
     add_matrix_ops(t);
+    add_quantized_ops(t);
+    add_recurrent_ops(t);
+    add_resize_ops(t);
+    add_grid_ops(t);
+    add_patch_ops(t);
+    add_detection_ops(t);
+    add_dropout_ops(t);
     add_activation_ops(t);
     add_elementwise_ops(t);
     add_softmax_ops(t);

@@ -113,6 +113,17 @@ def t(x):
     return torch.from_numpy(np.ascontiguousarray(x))
 
 
+def philox(key, block):
+    """Philox4x32-10 of Salmon et al. 2011."""
+    c = [block & 0xffffffff, block >> 32, 0, 0]
+    k = list(key)
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(p1 >> 32) ^ c[1] ^ k[0], p1 & 0xffffffff, (p0 >> 32) ^ c[3] ^ k[1], p0 & 0xffffffff]
+        k = [(k[0] + 0x9E3779B9) & 0xffffffff, (k[1] + 0xBB67AE85) & 0xffffffff]
+    return c
+
+
 def write_cases():
     lines = ",\n".join(json.dumps(c, separators=(",", ":")) for c in CASES)
     sys.stdout.write(f"[\n{lines}\n]\n")

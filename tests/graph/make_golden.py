@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from onnx import TensorProto, helper
 
-from golden_form import RNG, case, distinct, grid, i64, t, write_cases
+from golden_form import RNG, case, distinct, grid, i64, philox, t, write_cases
 
 
 def convolutions():
@@ -266,17 +266,6 @@ def layouts():
     case("cast to integers", "Cast", [numbers], dict(to=TensorProto.INT64))
     case("cast to bool", "Cast", [numbers], dict(to=TensorProto.BOOL))
     case("cast from integers", "Cast", [i64(-3, 7)], dict(to=TensorProto.FLOAT), types=False)
-
-
-def philox(key, block):
-    """Philox4x32-10 of Salmon et al. 2011."""
-    c = [block & 0xffffffff, block >> 32, 0, 0]
-    k = list(key)
-    for _ in range(10):
-        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-        c = [(p1 >> 32) ^ c[1] ^ k[0], p1 & 0xffffffff, (p0 >> 32) ^ c[3] ^ k[1], p0 & 0xffffffff]
-        k = [(k[0] + 0x9E3779B9) & 0xffffffff, (k[1] + 0xBB67AE85) & 0xffffffff]
-    return c
 
 
 def training():

@@ -8,9 +8,21 @@
 namespace assay {
 
 void add_convolution_ops(OpTable& table);
+void add_conv_transpose_ops(OpTable& table);
+void add_deform_conv_ops(OpTable& table);
 void add_pooling_ops(OpTable& table);
+void add_global_pool_ops(OpTable& table);
+void add_region_ops(OpTable& table);
 void add_normalization_ops(OpTable& table);
+void add_group_norm_ops(OpTable& table);
 void add_matrix_ops(OpTable& table);
+void add_quantized_ops(OpTable& table);
+void add_recurrent_ops(OpTable& table);
+void add_resize_ops(OpTable& table);
+void add_grid_ops(OpTable& table);
+void add_patch_ops(OpTable& table);
+void add_detection_ops(OpTable& table);
+void add_dropout_ops(OpTable& table);
 void add_activation_ops(OpTable& table);
 void add_elementwise_ops(OpTable& table);
 void add_softmax_ops(OpTable& table);

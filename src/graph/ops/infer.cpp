@@ -58,6 +58,25 @@ Result<void> expect_vector(const InferContext& context, size_t input, const Dim&
                  " where [" + length.text() + "] is needed");
 }
 
+Result<void> expect_positive(const InferContext& context, std::string_view attribute) {
+  const int64_t value = context.attributes.integer(attribute);
+  if (value >= 1) return {};
+  return invalid("attribute '" + std::string(attribute) + "' is " + std::to_string(value) +
+                 " where at least 1 is needed");
+}
+
+Result<void> expect_word(const InferContext& context, std::string_view attribute,
+                         std::initializer_list<std::string_view> allowed) {
+  const std::string& word = context.attributes.string(attribute);
+  std::string list;
+  for (const std::string_view each : allowed) {
+    if (word == each) return {};
+    list += (list.empty() ? "" : ", ") + std::string(each);
+  }
+  return invalid("attribute '" + std::string(attribute) + "' is '" + word + "', not one of " +
+                 list);
+}
+
 Result<size_t> normalized_axis(int64_t axis, size_t rank, std::string_view attribute) {
   const auto n = static_cast<int64_t>(rank);
   if (axis < -n || axis >= n) {

@@ -32,6 +32,11 @@ Result<void> expect_rank(const InferContext& context, size_t input, size_t rank)
 Result<void> expect_vector(const InferContext& context, size_t input, const Dim& length,
                            std::string_view name);
 
+// An integer attribute that must be at least 1, and one of these words.
+Result<void> expect_positive(const InferContext& context, std::string_view attribute);
+Result<void> expect_word(const InferContext& context, std::string_view attribute,
+                         std::initializer_list<std::string_view> allowed);
+
 // An axis in -rank ... rank-1, made non-negative.
 Result<size_t> normalized_axis(int64_t axis, size_t rank, std::string_view attribute = "axis");
 // Distinct axes, ascending.

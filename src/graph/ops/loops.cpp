@@ -102,7 +102,11 @@ Result<void> run_widened(KernelFunction kernel, const KernelContext& context,
   }
   ASSAY_TRY(kernel({inputs, outputs, context.attributes}));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (is_narrow(context.outputs[i])) narrow_into(outputs[i], context.outputs[i]);
+    if (is_narrow(context.outputs[i])) {
+      narrow_into(outputs[i], context.outputs[i]);
+    } else {
+      context.outputs[i] = std::move(outputs[i]);  // the kernel may have assigned it
+    }
   }
   return {};
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MatMul, Gemm.
+#include "graph/ops/matrix.h"
+
 #include <algorithm>
 
 #include "graph/ops/families.h"
-#include "graph/ops/infer.h"
-#include "graph/ops/loops.h"
 
 namespace assay {
 namespace {
@@ -27,12 +27,14 @@ Shape leading(const Shape& shape) {
   return Shape(std::vector<Dim>(dims.begin(), dims.end() - 2));
 }
 
-Result<Types> infer_matmul(const InferContext& context) {
-  ASSAY_TRY(expect_matrix_dtype(context));
-  const DType dtype = context.type(0).dtype;
-  if (!context.type(0).shape || !context.type(1).shape) return Types{TensorType::unranked(dtype)};
-  Shape a = *context.type(0).shape;
-  Shape b = *context.type(1).shape;
+}  // namespace
+
+Result<Types> matmul_types(const InferContext& context, size_t left, size_t right, DType dtype) {
+  if (!context.type(left).shape || !context.type(right).shape) {
+    return Types{TensorType::unranked(dtype)};
+  }
+  Shape a = *context.type(left).shape;
+  Shape b = *context.type(right).shape;
   if (a.rank() == 0 || b.rank() == 0) return inner_error(a, b);
   const bool a_vector = a.rank() == 1;
   const bool b_vector = b.rank() == 1;
@@ -45,62 +47,66 @@ Result<Types> infer_matmul(const InferContext& context) {
   return Types{TensorType(dtype, std::move(y))};
 }
 
+double matmul_macs(const CostContext& context, size_t a) {
+  const Shape& left = *context.inputs[a]->shape;
+  return context.output_elements(0) * static_cast<double>(left[left.rank() - 1].size());
+}
+
+MatmulSizes MatmulSizes::of(Sizes a, Sizes b) {
+  if (a.size() == 1) a.insert(a.begin(), 1);
+  if (b.size() == 1) b.push_back(1);
+  MatmulSizes sizes;
+  sizes.m = a[a.size() - 2];
+  sizes.k = a.back();
+  sizes.n = b.back();
+  const Sizes a_batch(a.begin(), a.end() - 2);
+  const Sizes b_batch(b.begin(), b.end() - 2);
+  sizes.batch.resize(std::max(a_batch.size(), b_batch.size()));
+  for (size_t i = 0; i < sizes.batch.size(); ++i) {  // from the last axis
+    const int64_t x = i < a_batch.size() ? a_batch[a_batch.size() - 1 - i] : 1;
+    const int64_t y = i < b_batch.size() ? b_batch[b_batch.size() - 1 - i] : 1;
+    sizes.batch[sizes.batch.size() - 1 - i] = x == 1 ? y : x;
+  }
+  sizes.strides = {broadcast_strides(a_batch, sizes.batch),
+                   broadcast_strides(b_batch, sizes.batch)};
+  return sizes;
+}
+
+namespace {
+
+Result<Types> infer_matmul(const InferContext& context) {
+  ASSAY_TRY(expect_matrix_dtype(context));
+  return matmul_types(context, 0, 1, context.type(0).dtype);
+}
+
 Cost cost_matmul(const CostContext& context) {
   Cost cost = context.operand_bytes();
-  const Shape& a = *context.inputs[0]->shape;
-  cost.macs = context.output_elements(0) * static_cast<double>(a[a.rank() - 1].size());
-  cost.flops = 2 * cost.macs;
+  cost.macs = matmul_macs(context, 0);
+  if (is_floating(context.inputs[0]->dtype)) cost.flops = 2 * cost.macs;
   return cost;
 }
 
-// C = A x B for matrices with any strides.
+// A matrix with any strides, read in the accumulator's type.
 template <class T>
 struct Matrix {
   const T* data;
   int64_t row_stride, column_stride;
-  Accumulator<T> at(int64_t row, int64_t column) const {
+  Accumulator<T> operator()(int64_t row, int64_t column) const {
     return static_cast<Accumulator<T>>(data[row * row_stride + column * column_stride]);
   }
 };
 
-template <class T, class Store>
-void multiply(const Matrix<T>& a, const Matrix<T>& b, int64_t m, int64_t n, int64_t k,
-              Store&& store) {
-  for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      Accumulator<T> sum = 0;
-      for (int64_t p = 0; p < k; ++p) sum += a.at(i, p) * b.at(p, j);
-      store(i, j, sum);
-    }
-  }
-}
-
 Result<void> kernel_matmul(const KernelContext& context) {
-  Sizes a = input_shape(context, 0);
-  Sizes b = input_shape(context, 1);
-  if (a.size() == 1) a.insert(a.begin(), 1);
-  if (b.size() == 1) b.push_back(1);
-  const int64_t m = a[a.size() - 2];
-  const int64_t k = a.back();
-  const int64_t n = b.back();
-  const Sizes a_batch(a.begin(), a.end() - 2);
-  const Sizes b_batch(b.begin(), b.end() - 2);
-  Sizes batch(std::max(a_batch.size(), b_batch.size()));
-  for (size_t i = 0; i < batch.size(); ++i) {  // from the last axis
-    const int64_t x = i < a_batch.size() ? a_batch[a_batch.size() - 1 - i] : 1;
-    const int64_t y = i < b_batch.size() ? b_batch[b_batch.size() - 1 - i] : 1;
-    batch[batch.size() - 1 - i] = x == 1 ? y : x;
-  }
-  const std::array<Sizes, 2> strides{broadcast_strides(a_batch, batch),
-                                     broadcast_strides(b_batch, batch)};
+  const MatmulSizes s = MatmulSizes::of(input_shape(context, 0), input_shape(context, 1));
   return dispatch_arithmetic(context.inputs[0]->dtype(), [&]<class T>() {
-    walk<2>(batch, strides, [&](int64_t i, const std::array<int64_t, 2>& at) {
-      const Matrix<T> left{input_data<T>(context, 0) + at[0] * m * k, k, 1};
-      const Matrix<T> right{input_data<T>(context, 1) + at[1] * k * n, n, 1};
-      T* y = output_data<T>(context, 0) + i * m * n;
-      multiply(left, right, m, n, k, [&](int64_t row, int64_t column, Accumulator<T> sum) {
-        y[row * n + column] = static_cast<T>(sum);
-      });
+    visit_products(s, [&](int64_t a, int64_t b, int64_t y) {
+      const Matrix<T> left{input_data<T>(context, 0) + a * s.m * s.k, s.k, 1};
+      const Matrix<T> right{input_data<T>(context, 1) + b * s.k * s.n, s.n, 1};
+      T* out = output_data<T>(context, 0) + y * s.m * s.n;
+      multiply<Accumulator<T>>(s.m, s.n, s.k, left, right,
+                               [&](int64_t row, int64_t column, Accumulator<T> sum) {
+                                 out[row * s.n + column] = static_cast<T>(sum);
+                               });
     });
   });
 }
@@ -172,14 +178,14 @@ void gemm(const KernelContext& context) {
   const auto alpha = static_cast<double>(attributes.number("alpha"));
   const auto beta = static_cast<double>(attributes.number("beta"));
   T* out = output_data<T>(context, 0);
-  multiply(left, right, y[0], y[1], ta ? a[0] : a[1],
-           [&](int64_t i, int64_t j, Accumulator<T> sum) {
-             double value = alpha * static_cast<double>(sum);
-             if (c != nullptr) {
-               value += beta * static_cast<double>(c[i * c_strides[0] + j * c_strides[1]]);
-             }
-             out[i * y[1] + j] = static_cast<T>(value);
-           });
+  multiply<Accumulator<T>>(
+      y[0], y[1], ta ? a[0] : a[1], left, right, [&](int64_t i, int64_t j, Accumulator<T> sum) {
+        double value = alpha * static_cast<double>(sum);
+        if (c != nullptr) {
+          value += beta * static_cast<double>(c[i * c_strides[0] + j * c_strides[1]]);
+        }
+        out[i * y[1] + j] = static_cast<T>(value);
+      });
 }
 
 Result<void> kernel_gemm(const KernelContext& context) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Softmax, LogSoftmax, SoftmaxCrossEntropyLoss.
+// Softmax, LogSoftmax, SoftmaxCrossEntropyLoss, NegativeLogLikelihoodLoss.
 #include <algorithm>
 #include <cmath>
 
@@ -143,33 +143,53 @@ Result<LossTerms> label_losses(const KernelContext& context, const T* log_prob,
   return total;
 }
 
+// The losses of log-probabilities, reduced, into output 0.
+template <class T>
+Result<void> reduced_loss(const KernelContext& context, const T* log_prob, const AxisView& view) {
+  const std::string& reduction = context.attributes.string("reduction");
+  T* loss = output_data<T>(context, 0);
+  ASSAY_ASSIGN(const LossTerms total,
+               label_losses<T>(context, log_prob, view, reduction == "none" ? loss : nullptr));
+  if (reduction == "mean") *loss = static_cast<T>(total.sum / total.weight);
+  if (reduction == "sum") *loss = static_cast<T>(total.sum);
+  return {};
+}
+
 Result<void> kernel_loss(const KernelContext& context) {
   const AxisView view = view_around(input_shape(context, 0), 1);
-  const std::string& reduction = context.attributes.string("reduction");
   Result<void> status;
   ASSAY_TRY(dispatch_floating(context.inputs[0]->dtype(), [&]<class T>() {
     Tensor log_prob = context.outputs.size() > 1
                           ? context.outputs[1]
                           : Tensor::allocate(context.inputs[0]->dtype(), input_shape(context, 0));
     softmax(input_data<T>(context, 0), log_prob.values<T>().data(), view, true);
-    T* loss = output_data<T>(context, 0);
-    auto total = label_losses<T>(context, log_prob.values<T>().data(), view,
-                                 reduction == "none" ? loss : nullptr);
-    if (!total.ok()) {
-      status = std::move(total).error();
-    } else if (reduction == "mean") {
-      *loss = static_cast<T>(total->sum / total->weight);
-    } else if (reduction == "sum") {
-      *loss = static_cast<T>(total->sum);
-    }
+    status = reduced_loss<T>(context, log_prob.values<T>().data(), view);
   }));
   return status;
+}
+
+// The same of scores that are log-probabilities already.
+Result<void> kernel_likelihood(const KernelContext& context) {
+  const AxisView view = view_around(input_shape(context, 0), 1);
+  Result<void> status;
+  ASSAY_TRY(dispatch_floating(context.inputs[0]->dtype(), [&]<class T>() {
+    status = reduced_loss<T>(context, input_data<T>(context, 0), view);
+  }));
+  return status;
+}
+
+Cost cost_likelihood(const CostContext& context) {
+  Cost cost = context.operand_bytes();
+  cost.flops = 2 * context.input_elements(1);
+  return cost;
 }
 
 }  // namespace
 
 void add_softmax_ops(OpTable& table) {
   const std::vector<AttributeSpec> axis{{"axis", AttributeType::kInt, int64_t{-1}}};
+  const std::vector<AttributeSpec> loss{{"ignore_index", AttributeType::kInt, {}},
+                                        {"reduction", AttributeType::kString, "mean"}};
   table.add({.type = "Softmax",
              .since_version = 13,
              .min_inputs = 1,
@@ -191,11 +211,18 @@ void add_softmax_ops(OpTable& table) {
              .min_inputs = 2,
              .max_inputs = 3,
              .max_outputs = 2,
-             .attributes = {{"ignore_index", AttributeType::kInt, {}},
-                            {"reduction", AttributeType::kString, "mean"}},
+             .attributes = loss,
              .infer = infer_loss,
              .cost = cost_loss,
              .kernel = widen16<kernel_loss>});
+  table.add({.type = "NegativeLogLikelihoodLoss",
+             .since_version = 13,
+             .min_inputs = 2,
+             .max_inputs = 3,
+             .attributes = loss,
+             .infer = infer_loss,
+             .cost = cost_likelihood,
+             .kernel = widen16<kernel_likelihood>});
 }
 
 }  // namespace assay

@@ -56,7 +56,7 @@ Result<WindowAttributes> window_attributes(const Attributes& attributes, size_t 
   ASSAY_ASSIGN(window.strides, list(attributes, "strides", rank, 1));
   ASSAY_ASSIGN(window.dilations, list(attributes, "dilations", rank, 1));
   ASSAY_ASSIGN(window.pads, list(attributes, "pads", 2 * rank, 0));
-  window.auto_pad = attributes.string("auto_pad");
+  window.auto_pad = attributes.has("auto_pad") ? attributes.string("auto_pad") : "NOTSET";
   const std::vector<std::string> known{"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"};
   if (std::ranges::find(known, window.auto_pad) == known.end()) {
     return invalid("attribute 'auto_pad' is '" + window.auto_pad +

@@ -145,27 +145,37 @@ std::vector<Tensor> run_case(const GoldenCase& golden, const std::vector<Tensor>
     }
     data.push_back(inputs[i].empty() ? nullptr : &inputs[i]);
   }
-  const std::vector<ValueId> added =
-      builder.add_multi(golden.op, ids, golden.outputs.size(), golden.attributes);
+  const std::string_view op_name = golden.op;
+  const size_t dot = op_name.find('.');
+  const bool own = dot != std::string_view::npos;
+  const std::string_view domain = own ? op_name.substr(0, dot) : std::string_view();
+  const std::string_view op_type = own ? op_name.substr(dot + 1) : op_name;
+  const auto tried =
+      builder.try_add(domain, op_type, ids, golden.outputs.size(), golden.attributes, "");
+  if (!tried.ok()) {
+    ADD_FAILURE() << golden.name << ": " << tried.error().text();
+    return {};
+  }
+  const std::vector<ValueId>& added = *tried;
   std::vector<TensorType> types;
   for (size_t i = 0; i < added.size(); ++i) {
     types.push_back(builder.type(added[i]));
-    if (types.back().known()) {
+    if (types.back().known() && !golden.outputs[i].empty()) {
       EXPECT_EQ(types.back().shape->text(), golden.outputs[i].type().shape->text()) << golden.name;
     }
   }
-  const std::string_view op_name = golden.op;
-  const size_t dot = op_name.find('.');
-  const OpEntry* op = dot == std::string_view::npos
-                          ? op_table().find("", op_name)
-                          : op_table().find(op_name.substr(0, dot), op_name.substr(dot + 1));
+  const OpEntry* op = op_table().find(domain, op_type);
   const auto attributes = complete_attributes(*op, golden.attributes);
   const bool known = std::ranges::all_of(types, &TensorType::known);
   EXPECT_TRUE(known || op->sizes_outputs) << golden.name << ": a shape is not known";
   auto ran = run_operator(*op, data, types, *attributes);
-  EXPECT_TRUE(ran.ok()) << golden.name << ": " << ran.error().text();
+  if (!ran.ok()) {
+    ADD_FAILURE() << golden.name << ": " << ran.error().text();
+    return {};
+  }
   std::vector<Tensor> outputs = std::move(ran).value();
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (golden.outputs[i].empty()) continue;
     EXPECT_EQ(outputs[i].shape(), golden.outputs[i].shape()) << golden.name;
   }
   if (all_constant) {  // it has folded to the same data
@@ -176,8 +186,9 @@ std::vector<Tensor> run_case(const GoldenCase& golden, const std::vector<Tensor>
 }
 
 double worst_error(const GoldenCase& golden, const std::vector<Tensor>& outputs, DType floating) {
-  double worst = 0;
+  double worst = outputs.empty() ? INFINITY : 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (golden.outputs[i].empty()) continue;         // nobody says what it is
     if (golden.outputs[i].dtype() != DType::kF64) {  // f64 stands for any floating type
       EXPECT_EQ(dtype_name(outputs[i].dtype()), dtype_name(golden.outputs[i].dtype()));
     }
@@ -192,8 +203,10 @@ double worst_error(const GoldenCase& golden, const std::vector<Tensor>& outputs,
     double scale = 0;
     for (const double value : expected) scale = std::max(scale, std::abs(value));
     const bool exact = !is_floating(outputs[i].dtype());
-    const double tolerance =
-        exact ? 0.5 : 4 * epsilon(floating) * std::sqrt(golden.terms) * std::max(scale, 1e-6);
+    const double tolerance = exact ? 0.5
+                                   : 4 * std::max(epsilon(floating), epsilon(outputs[i].dtype())) *
+                                         std::sqrt(golden.terms) * std::max(scale, 1e-6);
+    if (values.size() != expected.size()) return INFINITY;
     for (size_t j = 0; j < values.size(); ++j) {
       const double error = std::abs(values[j] - expected[j]) / tolerance;
       worst = std::isnan(error) ? INFINITY : std::max(worst, error);
