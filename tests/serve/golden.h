@@ -3,7 +3,9 @@
 // The golden files that make_golden.py wrote with MLCommons LoadGen.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -12,6 +14,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "serve/settings.h"
+#include "serve/verdict.h"
 
 namespace assay::golden {
 
@@ -65,6 +68,21 @@ inline LoadSettings settings(const Json& asked) {
   number("accuracy_sample_count_override", to.accuracy_sample_count_override);
   number("sample_concatenate_permutation", to.sample_concatenate_permutation);
   return to;
+}
+
+// The times of one row of results.json.
+inline LoadTimes times(const Json& row, const EffectiveSettings& settings) {
+  LoadTimes result;
+  result.latency_ns = row["latencies_ns"].get<std::vector<int64_t>>();
+  const auto scheduled = row["scheduled_ns"].get<std::vector<int64_t>>();
+  result.samples_per_query = settings.samples_per_query;
+  result.queries = static_cast<int64_t>(scheduled.size());
+  result.last_issue = result.last_scheduled = Nanoseconds(scheduled.back());
+  for (size_t i = 0; i < result.latency_ns.size(); ++i) {
+    const int64_t issued = scheduled[i / static_cast<size_t>(result.samples_per_query)];
+    result.all_done = std::max(result.all_done, Nanoseconds(issued + result.latency_ns[i]));
+  }
+  return result;
 }
 
 }  // namespace assay::golden
