@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -45,6 +46,14 @@ class Attributes {
   bool has(std::string_view name) const { return items_.find(name) != items_.end(); }
   void set(std::string name, Attribute value) {
     items_.insert_or_assign(std::move(name), std::move(value));
+  }
+  // Removes it and gives its value; nothing where it is absent.
+  std::optional<Attribute> take(std::string_view name) {
+    const auto it = items_.find(name);
+    if (it == items_.end()) return std::nullopt;
+    std::optional<Attribute> value = std::move(it->second);
+    items_.erase(it);
+    return value;
   }
   // Asserts that the attribute exists and has type T.
   template <class T>

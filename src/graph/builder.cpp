@@ -193,7 +193,7 @@ Result<std::vector<TensorType>> GraphBuilder::infer(const OpEntry& op,
 
 std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const ValueId> inputs,
                                         std::span<const TensorType> types,
-                                        const Attributes& attributes, const std::string& name) {
+                                        const Attributes& attributes, const Names& names) {
   const std::vector<const TensorType*> input_types = types_of(graph_, inputs);
   std::vector<const Tensor*> data;
   bool constant_inputs = !inputs.empty();
@@ -209,7 +209,7 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   }
   if (op.fold != nullptr) {
     auto folded = op.fold({input_types, data, attributes, types.size()});
-    if (folded) return {constant(name, *std::move(folded))};
+    if (folded) return {constant(names.outputs[0], *std::move(folded))};
   }
   if (!constant_inputs || op.kernel == nullptr || op.is_random) return {};
   // Sizes that depend on data are bounded by those of the inputs, which must then be small.
@@ -233,43 +233,87 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
   if (!std::ranges::all_of(outputs, [](const Tensor& t) { return is_small(t.type()); })) return {};
   std::vector<ValueId> ids;
   ids.reserve(outputs.size());
-  for (Tensor& output : outputs) ids.push_back(constant(name, std::move(output)));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ids.push_back(constant(names.outputs[i], std::move(outputs[i])));
+  }
   return ids;
 }
+
+namespace {
+
+// Where an error happened.
+std::string node_place(const std::string& name, std::string_view type) {
+  return "node " + (name.empty() ? "(unnamed)" : "'" + name + "'") + " (" + std::string(type) + ")";
+}
+
+}  // namespace
 
 Result<std::vector<ValueId>> GraphBuilder::try_add(std::string_view domain, std::string_view type,
                                                    std::vector<ValueId> inputs, size_t outputs,
                                                    Attributes attributes, const std::string& name) {
-  const std::string label = name.empty() ? std::string("(unnamed)") : "'" + name + "'";
+  auto found = find_op(domain, type);
+  if (!found.ok()) {
+    Error error = std::move(found).error();
+    error.place = node_place(name, type);
+    return error;
+  }
+  return try_add(**found, std::move(inputs), std::move(attributes),
+                 {name, std::vector<std::string>(outputs)});
+}
+
+Result<std::vector<ValueId>> GraphBuilder::try_add(const OpEntry& op, std::vector<ValueId> inputs,
+                                                   Attributes attributes, Names names) {
   const auto located = [&](Error error) {
-    error.place = "node " + label + " (" + std::string(type) + ")";
+    error.place = node_place(names.node, op.type);
     return error;
   };
-  auto found = find_op(domain, type);
-  if (!found.ok()) return located(std::move(found).error());
-  const OpEntry& op = **found;
-  if (auto arity = check_arity(op, inputs, outputs); !arity.ok()) {
+  if (auto arity = check_arity(op, inputs, names.outputs.size()); !arity.ok()) {
     return located(std::move(arity).error());
   }
   auto complete = complete_attributes(op, std::move(attributes));
   if (!complete.ok()) return located(std::move(complete).error());
-  auto types = infer(op, inputs, outputs, *complete);
+  auto types = infer(op, inputs, names.outputs.size(), *complete);
   if (!types.ok()) return located(std::move(types).error());
 
-  const std::string base = unique_name(name.empty() ? op.type : name);
-  std::vector<ValueId> ids = fold(op, inputs, *types, *complete, base);
+  const std::string base = names.node.empty() ? op.type : names.node;
+  if (names.outputs[0].empty()) names.node.clear();  // it takes the name of its first output
+  for (size_t i = 0; i < names.outputs.size(); ++i) {
+    std::string& output = names.outputs[i];
+    if (output.empty()) output = i == 0 ? base : base + "." + std::to_string(i);
+  }
+  std::vector<ValueId> ids = fold(op, inputs, *types, *complete, names);
   if (!ids.empty()) return ids;
+  return append(op, std::move(inputs), *std::move(types), *std::move(complete), std::move(names));
+}
 
+std::vector<ValueId> GraphBuilder::add_unknown(const std::shared_ptr<const OpEntry>& op,
+                                               std::vector<ValueId> inputs,
+                                               std::vector<TensorType> types, Attributes attributes,
+                                               Names names) {
+  ASSAY_ASSERT(types.size() == names.outputs.size(), "a name for every output, be it empty");
+  auto& known = graph_.unknown_ops_;
+  if (std::ranges::find(known, op) == known.end()) known.push_back(op);
+  return append(*op, std::move(inputs), std::move(types), std::move(attributes), std::move(names));
+}
+
+std::vector<ValueId> GraphBuilder::append(const OpEntry& op, std::vector<ValueId> inputs,
+                                          std::vector<TensorType> types, Attributes attributes,
+                                          Names names) {
   const auto index = static_cast<uint32_t>(graph_.nodes_.size());
-  for (size_t i = 0; i < outputs; ++i) {
-    std::string value_name = i == 0 ? base : unique_name(base + "." + std::to_string(i));
+  std::vector<ValueId> ids;
+  ids.reserve(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    std::string& output = names.outputs[i];
+    if (output.empty()) output = names.node + "." + std::to_string(i);
     const ValueId id =
-        new_value(std::move(value_name), std::move((*types)[i]), ValueKind::kComputed);
+        new_value(unique_name(std::move(output)), std::move(types[i]), ValueKind::kComputed);
     graph_.values_[id].producer = index;
     graph_.values_[id].output_index = static_cast<uint32_t>(i);
     ids.push_back(id);
   }
-  graph_.nodes_.push_back({base, &op, std::move(inputs), ids, *std::move(complete)});
+  if (names.node.empty()) names.node = graph_.values_[ids.front()].name;
+  graph_.nodes_.push_back(
+      {std::move(names.node), &op, std::move(inputs), ids, std::move(attributes)});
   return ids;
 }
 
@@ -294,7 +338,7 @@ void GraphBuilder::take_name(const std::string& name) {
 
 void GraphBuilder::output(ValueId value, std::string name) {
   const bool computed = graph_.values_[value].kind == ValueKind::kComputed;
-  const bool listed = std::ranges::find(graph_.outputs_, value) != graph_.outputs_.end();
+  const bool listed = outputs_.contains(value);
   // Inputs, parameters and outputs keep their own names: another name is another value.
   if (!name.empty() && (!computed || listed) && graph_.values_[value].name != name) {
     take_name(name);
@@ -303,6 +347,7 @@ void GraphBuilder::output(ValueId value, std::string name) {
     take_name(name);
     rename(value, std::move(name));
   }
+  outputs_.insert(value);
   graph_.outputs_.push_back(value);
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
@@ -49,6 +50,20 @@ class GraphBuilder {
                                        std::vector<ValueId> inputs, size_t outputs,
                                        Attributes attributes, const std::string& name);
 
+  // The same with an operator of the table and the file's own names. `names.outputs` says how many
+  // outputs there are; an empty name is made up.
+  struct Names {
+    std::string node;
+    std::vector<std::string> outputs;
+  };
+  Result<std::vector<ValueId>> try_add(const OpEntry& op, std::vector<ValueId> inputs,
+                                       Attributes attributes, Names names);
+  // A node that nothing is known about but what a file says: one output a type. Its operator has no
+  // entry in the table.
+  std::vector<ValueId> add_unknown(const std::shared_ptr<const OpEntry>& op,
+                                   std::vector<ValueId> inputs, std::vector<TensorType> types,
+                                   Attributes attributes, Names names);
+
   // Also names it, if a name is given: a computed value that had the name gets another.
   void output(ValueId value, std::string name = "");
   void rename(ValueId value, std::string name);  // made unique
@@ -70,11 +85,14 @@ class GraphBuilder {
   // Constants in place of the node, or nothing when it cannot be folded.
   std::vector<ValueId> fold(const OpEntry& op, std::span<const ValueId> inputs,
                             std::span<const TensorType> types, const Attributes& attributes,
-                            const std::string& name);
+                            const Names& names);
+  std::vector<ValueId> append(const OpEntry& op, std::vector<ValueId> inputs,
+                              std::vector<TensorType> types, Attributes attributes, Names names);
   Graph graph_;
   std::set<std::string, std::less<>> names_;
   std::map<std::string, int, std::less<>> suffixes_;  // the last number given to a name
   std::map<uint32_t, ValueId> scalars_;               // by the bits of their value
+  std::set<ValueId> outputs_;
 };
 
 }  // namespace assay

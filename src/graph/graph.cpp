@@ -23,6 +23,11 @@ const Tensor* Graph::constant_data(ValueId id) const {
   return &constants_[values_[id].producer].data;
 }
 
+std::shared_ptr<const OpEntry> Graph::unknown_op(const Node& node) const {
+  const auto it = std::ranges::find(unknown_ops_, node.op, &std::shared_ptr<const OpEntry>::get);
+  return it == unknown_ops_.end() ? nullptr : *it;
+}
+
 namespace {
 
 std::string tensor_text(const Tensor& tensor) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,7 +48,8 @@ struct Value {
 
 struct Node {
   std::string name;
-  const OpEntry* op = nullptr;  // never null; unknown operators have an entry of their own
+  const OpEntry* op =
+      nullptr;  // never null; of the operator table, or of the graph's unknown_ops()
   std::vector<ValueId> inputs;  // kNoValue where an optional one is omitted
   std::vector<ValueId> outputs;
   Attributes attributes;
@@ -84,6 +86,10 @@ class Graph {
   std::span<const ValueId> outputs() const { return outputs_; }
   std::optional<ValueId> find_value(std::string_view name) const;  // linear in the number of values
   const Tensor* constant_data(ValueId id) const;                   // null unless kConstant
+  // Operators that the table does not have, as files name them: no inference, cost or kernel.
+  std::span<const std::shared_ptr<const OpEntry>> unknown_ops() const { return unknown_ops_; }
+  // The graph's own entry of the node's operator; null where the table has it.
+  std::shared_ptr<const OpEntry> unknown_op(const Node& node) const;
 
  private:
   friend class GraphBuilder;
@@ -94,8 +100,9 @@ class Graph {
   std::vector<ValueId> random_keys_;
   std::vector<Parameter> parameters_;
   std::vector<State> states_;
-  std::vector<Constant> constants_;
+  std::vector<Constant> constants_;  // by value
   std::vector<ValueId> outputs_;
+  std::vector<std::shared_ptr<const OpEntry>> unknown_ops_;
 };
 
 // The text that digests are taken of: every value, node, attribute, initialiser and constant in a

@@ -97,7 +97,7 @@ Result<Tensor> given_values(const Initializer& initializer, const TensorType& ty
                      " where the parameter has " + type.text(),
                  std::string(name)};
   }
-  return initializer.given;
+  return initializer.given.aligned();
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ struct Initializer {
   InitializerKind kind = InitializerKind::kConstant;
   float a = 0;   // constant: the value; uniform: low; normal: mean
   float b = 0;   // uniform: high; normal: standard deviation (truncated at two of them)
-  Tensor given;  // kGiven: trained weights read from a file
+  Tensor given;  // kGiven: trained weights read from a file, perhaps not aligned
 
   static Initializer constant(float value);
   static Initializer zeros() { return constant(0); }

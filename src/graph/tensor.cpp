@@ -160,4 +160,9 @@ Tensor Tensor::reshaped(std::vector<int64_t> shape) const {
   return t;
 }
 
+Tensor Tensor::aligned() const {
+  const int width = std::max(8, dtype_bits(dtype_)) / 8;
+  return reinterpret_cast<uintptr_t>(data_) % static_cast<uintptr_t>(width) == 0 ? *this : clone();
+}
+
 }  // namespace assay

@@ -44,14 +44,14 @@ struct TensorView {
   }
 };
 
-// A packed row-major tensor in host memory, 64-byte aligned. Copies share the storage: treat a
-// shared tensor as read-only. Uninitialised after allocate().
+// A packed row-major tensor in host memory, 64-byte aligned unless it wraps somebody else's. Copies
+// share the storage: treat a shared tensor as read-only. Uninitialised after allocate().
 class Tensor {
  public:
   Tensor() = default;
   static Tensor allocate(DType dtype, std::vector<int64_t> shape);
   static Tensor zeros(DType dtype, std::vector<int64_t> shape);
-  // Wraps memory that `owner` keeps alive (a memory map, another tensor).
+  // Wraps memory that `owner` keeps alive (a memory map, another tensor), at any address.
   static Tensor wrap(DType dtype, std::vector<int64_t> shape, void* data,
                      std::shared_ptr<void> owner);
   template <class T>
@@ -79,6 +79,8 @@ class Tensor {
   Tensor clone() const;
   // The same storage seen with another shape of as many elements.
   Tensor reshaped(std::vector<int64_t> shape) const;
+  // Itself where values<T>() may be read, else a copy: what lies in a file may lie anywhere in it.
+  Tensor aligned() const;
 
  private:
   DType dtype_ = DType::kF32;

@@ -10,6 +10,7 @@ Replay::Replay(const Graph& graph)
 
 void Replay::sources(const std::function<TensorType(const Value&)>& retype,
                      const std::function<bool(ValueId)>& wanted_constant) {
+  retype_ = retype;
   for (const ValueId id : graph_.inputs()) {
     map_[id] = builder_.input(graph_.value(id).name, retype(graph_.value(id)));
   }
@@ -36,13 +37,23 @@ void Replay::sources() {
 }
 
 Result<void> Replay::node(const Node& node, std::vector<ValueId> inputs) {
-  ASSAY_ASSIGN(const std::vector<ValueId> outputs,
-               builder_.try_add(node.op->domain, node.op->type, std::move(inputs),
-                                node.outputs.size(), node.attributes, node.name));
+  GraphBuilder::Names names{node.name, std::vector<std::string>(node.outputs.size())};
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (node.outputs[i] != kNoValue) names.outputs[i] = graph_.value(node.outputs[i]).name;
+  }
+  std::vector<ValueId> outputs;
+  if (const auto unknown = graph_.unknown_op(node)) {
+    std::vector<TensorType> types;
+    types.reserve(node.outputs.size());
+    for (const ValueId id : node.outputs) types.push_back(retype_(graph_.value(id)));
+    outputs = builder_.add_unknown(unknown, std::move(inputs), std::move(types), node.attributes,
+                                   std::move(names));
+  } else {
+    ASSAY_ASSIGN(outputs,
+                 builder_.try_add(*node.op, std::move(inputs), node.attributes, std::move(names)));
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;
-    builder_.rename(outputs[i], graph_.value(node.outputs[i]).name);
-    map_[node.outputs[i]] = outputs[i];
+    if (node.outputs[i] != kNoValue) map_[node.outputs[i]] = outputs[i];
   }
   return {};
 }

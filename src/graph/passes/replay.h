@@ -39,6 +39,7 @@ class Replay {
   const Graph& graph_;
   GraphBuilder builder_;
   std::vector<ValueId> map_;
+  std::function<TensorType(const Value&)> retype_;
 };
 
 }  // namespace assay
