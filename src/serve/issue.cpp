@@ -45,7 +45,10 @@ class Issuer {
   }
 
   Result<Issued> run() {
-    issued_.scheduled_ns.reserve(queries_);
+    // Written once before the start, so that no page is touched for the first time while queries
+    // run.
+    issued_.scheduled_ns.resize(queries_);
+    if (job_.settings.scenario == Scenario::kServer) issued_.delay_ns.resize(queries_);
     issued_.start = job_.clock.now();
     Result<void> outcome;
     switch (job_.settings.scenario) {
@@ -64,6 +67,8 @@ class Issuer {
     if (!outcome.ok() || issued_.abandoned) job_.system.abandon();
     if (auto error = job_.done.error()) return *std::move(error);
     if (!outcome.ok()) return outcome.error();
+    issued_.scheduled_ns.resize(count_);
+    if (!issued_.delay_ns.empty()) issued_.delay_ns.resize(count_);
     return std::move(issued_);
   }
 
@@ -80,11 +85,11 @@ class Issuer {
     }
   }
 
-  // A limit of the settings that the run has reached after `count` queries.
-  bool limit_reached(size_t count) {
+  // A limit of the settings that the run has reached.
+  bool limit_reached() {
     const EffectiveSettings& settings = job_.settings;
-    if (settings.max_query_count > 0 && count >= static_cast<size_t>(settings.max_query_count)) {
-      issued_.ended_early = fmt::format("max_query_count of {} was reached", count);
+    if (settings.max_query_count > 0 && count_ >= static_cast<size_t>(settings.max_query_count)) {
+      issued_.ended_early = fmt::format("max_query_count of {} was reached", count_);
     } else if (settings.max_duration.count() > 0 && issued_.last_issue > settings.max_duration) {
       issued_.ended_early =
           fmt::format("max_duration of {} ms was reached", settings.max_duration.count());
@@ -100,17 +105,17 @@ class Issuer {
       batch_.clear();
       append(query);
       issued_.last_issue = elapsed();
-      issued_.scheduled_ns.push_back(issued_.last_issue.count());
+      issued_.scheduled_ns[query] = issued_.last_issue.count();
+      count_ = query + 1;
       ASSAY_TRY(job_.system.issue(batch_, job_.done));
-      const size_t count = query + 1;
-      job_.done.wait_for(static_cast<uint32_t>(count) * step);
+      job_.done.wait_for(static_cast<uint32_t>(count_) * step);
       if (job_.done.failed()) return {};
       if (!performance()) continue;
-      if (count >= static_cast<size_t>(settings.min_query_count) &&
+      if (count_ >= static_cast<size_t>(settings.min_query_count) &&
           issued_.last_issue >= settings.target_duration) {
         return {};
       }
-      if (limit_reached(count)) return {};
+      if (limit_reached()) return {};
     }
     if (performance()) {
       issued_.ended_early =
@@ -122,32 +127,30 @@ class Issuer {
   Result<void> offline() {
     append(0);
     issued_.last_issue = elapsed();
-    issued_.scheduled_ns.push_back(0);
+    count_ = 1;
     return job_.system.issue(batch_, job_.done);
   }
 
   Result<void> server() {
     const PunctualSleep punctual;
     const std::vector<Nanoseconds>& arrivals = job_.plan.arrivals;
-    issued_.delay_ns.reserve(queries_);
     const int64_t bearable = bearable_late();
-    size_t next = 0;
-    while (next < queries_) {
+    while (count_ < queries_) {
       if (is_cancelled()) return cancelled();
-      wait_until(job_.clock, issued_.start + arrivals[next], job_.options.spin);
+      wait_until(job_.clock, issued_.start + arrivals[count_], job_.options.spin);
       const Nanoseconds now = elapsed();
       batch_.clear();
       do {
-        append(next);
-        issued_.scheduled_ns.push_back(arrivals[next].count());
-        issued_.delay_ns.push_back((now - arrivals[next]).count());
-        ++next;
-      } while (job_.coalesce && next < queries_ && arrivals[next] <= now);
+        append(count_);
+        issued_.scheduled_ns[count_] = arrivals[count_].count();
+        issued_.delay_ns[count_] = (now - arrivals[count_]).count();
+        ++count_;
+      } while (job_.coalesce && count_ < queries_ && arrivals[count_] <= now);
       issued_.last_issue = now;
       ASSAY_TRY(job_.system.issue(batch_, job_.done));
       if (job_.done.failed()) return {};
       if (!performance()) continue;
-      if (limit_reached(next) || falls_behind(next, bearable)) return {};
+      if (limit_reached() || falls_behind(bearable)) return {};
     }
     return {};
   }
@@ -159,9 +162,9 @@ class Issuer {
     return most_over(static_cast<int64_t>(queries_), job_.settings.percentile).value_or(kAny);
   }
 
-  bool falls_behind(size_t count, int64_t bearable) {
+  bool falls_behind(int64_t bearable) {
     const auto answered = static_cast<int64_t>(job_.done.answered());
-    const int64_t waiting = static_cast<int64_t>(count) - answered;
+    const int64_t waiting = static_cast<int64_t>(count_) - answered;
     const int64_t most = job_.settings.max_async_queries;
     if (most > 0 && waiting > most) {
       issued_.ended_early =
@@ -170,7 +173,7 @@ class Issuer {
     }
     // Of the queries that are older than the limit at most `answered` were answered in time.
     const Nanoseconds limit = job_.settings.target_latency;
-    while (old_ < count && job_.plan.arrivals[old_] + limit < issued_.last_issue) ++old_;
+    while (old_ < count_ && job_.plan.arrivals[old_] + limit < issued_.last_issue) ++old_;
     const int64_t late = static_cast<int64_t>(old_) - answered;
     if (late <= bearable) return false;
     issued_.abandoned = true;
@@ -178,7 +181,7 @@ class Issuer {
         "given up after {}: {} of {} queries are unanswered beyond the limit, {} of {} planned "
         "ones "
         "may be late",
-        human_seconds(Seconds(issued_.last_issue).count()), late, count, bearable, queries_);
+        human_seconds(Seconds(issued_.last_issue).count()), late, count_, bearable, queries_);
     return true;
   }
 
@@ -186,7 +189,8 @@ class Issuer {
   size_t queries_;
   std::vector<QuerySample> batch_;
   Issued issued_;
-  size_t old_ = 0;  // queries that arrived longer ago than the latency limit
+  size_t count_ = 0;  // queries issued
+  size_t old_ = 0;    // queries that arrived longer ago than the latency limit
 };
 
 }  // namespace
