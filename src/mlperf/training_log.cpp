@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "mlperf/log_text.h"
 
 namespace assay {
 namespace {
@@ -13,31 +14,6 @@ namespace {
 constexpr std::string_view kPoint = "POINT_IN_TIME";
 constexpr std::string_view kBegin = "INTERVAL_START";
 constexpr std::string_view kEnd = "INTERVAL_END";
-
-// Text as Python's json.dumps() writes it: separators ", " and ": ", ASCII only.
-void write_json(const Json& json, std::string& out) {
-  if (json.is_object()) {
-    out += '{';
-    const char* separator = "";
-    for (const auto& [key, value] : json.items()) {
-      out += separator + Json(key).dump(-1, ' ', true) + ": ";
-      write_json(value, out);
-      separator = ", ";
-    }
-    out += '}';
-  } else if (json.is_array()) {
-    out += '[';
-    const char* separator = "";
-    for (const Json& value : json) {
-      out += separator;
-      write_json(value, out);
-      separator = ", ";
-    }
-    out += ']';
-  } else {
-    out += json.dump(-1, ' ', true, Json::error_handler_t::replace);
-  }
-}
 
 }  // namespace
 

@@ -11,6 +11,8 @@ import hashlib
 import json
 import pathlib
 import re
+import subprocess
+import sys
 import tempfile
 import time
 
@@ -32,10 +34,10 @@ def run(scenario, total=64, loaded=None, mode="PerformanceOnly", slow=(), slow_s
     settings.scenario = getattr(lg.TestScenario, scenario)
     settings.mode = getattr(lg.TestMode, mode)
     if config:
-        folder = pathlib.Path(tempfile.mkdtemp())
-        for name, text in config["files"]:
-            (folder / "user.conf").write_text(text)
-            settings.FromConfig(str(folder / "user.conf"), config["model"], scenario)
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write(config["text"])
+            file.flush()
+            settings.FromConfig(file.name, config["model"], scenario)
     for key, value in fields.items():
         setattr(settings, key, value)
     seen = [0]
@@ -199,6 +201,44 @@ RESULTS = [
 ]
 
 
+BRIEF = "*.*.min_duration = 0\n"
+SHORT = BRIEF + "*.*.min_query_count = 2\n"
+CONFIGS = [
+    ("resnet50", "Server", "*.Server.target_qps = 700.5\n"),
+    ("bert", "Server", "bert.Server.target_qps = 100\n*.Server.target_qps = 900\n"),
+    ("unheard-of", "Server", "*.Server.max_async_queries = 0x10\n*.*.coalesce_queries = 1\n"
+                             "*.Server.target_latency = 12.5\n*.Server.target_qps = 300\n"
+                             "*.Server.target_latency_percentile = 97\n"),
+    ("resnet50", "SingleStream", "*.SingleStream.target_latency = 0.25\n"),
+    ("rnnt", "SingleStream", "rnnt.*.performance_sample_count_override = 32\n"
+                             "*.SingleStream.performance_sample_count_override = 16\n"
+                             "# a line of comment\n\n*.*.qsl_rng_seed = 7\n"),
+    ("retinanet", "MultiStream", "*.*.samples_per_query = 4\n"
+                                 "*.MultiStream.target_latency = 3\n"),
+    ("resnet50", "Offline", "*.Offline.target_qps = 1234\n*.Offline.min_query_count = 50\n"),
+    ("dlrm", "Offline", "*.*.accuracy_log_sampling_target = 3\n*.Offline.target_qps = 5\n"
+                        "*.*.accuracy_log_probability = 0.5\n"
+                        "dlrm.*.performance_issue_same = 1\n"
+                        "dlrm.*.performance_issue_same_index = 3\n"),
+    ("resnet50", "Offline", BRIEF),
+    ("bert", "Offline", BRIEF),
+    ("3d-unet", "Offline", BRIEF),
+    ("pointpainting", "SingleStream", SHORT),
+    ("dlrm-v2", "MultiStream", BRIEF),
+    ("stable-diffusion-xl", "Server", SHORT + "*.Server.target_qps = 900\n"),
+    ("unheard-of", "Offline", BRIEF),
+]
+
+
+def configuration(model, scenario, text):
+    text = text if text.startswith(BRIEF) else SHORT + text
+    _, texts = run(scenario, config={"model": model, "text": text})
+    values = {line["key"]: line["value"] for line in lines_of(texts["detail.txt"])}
+    return {"model": model, "scenario": scenario, "text": text,
+            "requested": {k[len("requested_"):]: str(v) if "seed" in k else v
+                          for k, v in values.items() if k.startswith("requested_")}}
+
+
 def main():
     schedules = [golden({"min_duration_ms": 0, **arguments})[0] for arguments in SCHEDULES]
     results = []
@@ -213,6 +253,7 @@ def main():
             "latencies_ns": [s[4] for s in samples],
             "scheduled_ns": [s[3] - origin for s in samples
                              if s[0] % result["samples_per_query"][0] == 0],
+            "keys": keys,
             "results": {line["key"]: line["value"] for line in lines[start:]},
             "messages": [line["value"] for line in lines
                          if line["key"].endswith("generic_message") and
@@ -221,10 +262,18 @@ def main():
         })
     folder = HERE / "golden"
     folder.mkdir(exist_ok=True)
-    for name, rows in (("schedules", schedules), ("results", results)):
+    # Their rules are read once a process: a new one for each.
+    configurations = [json.loads(subprocess.run(
+        [sys.executable, __file__, str(i)], check=True, capture_output=True, text=True).stdout)
+        for i in range(len(CONFIGS))]
+    for name, rows in (("schedules", schedules), ("results", results),
+                       ("configurations", configurations)):
         with open(folder / f"{name}.json", "w") as out:
             out.write("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) > 1:
+        print(json.dumps(configuration(*CONFIGS[int(sys.argv[1])])))
+    else:
+        main()
