@@ -14,7 +14,7 @@
 namespace assay {
 namespace {
 
-constexpr double kBatchTimes = 5;  // batch length in autocorrelation times
+constexpr double kBatchTimes = 8;  // batch length in autocorrelation times, if there are enough
 constexpr size_t kMostBatches = 64;
 constexpr size_t kLeastBatches = 4;
 constexpr size_t kSeriesLength = 20;  // from here on samples are treated as a time series
@@ -58,15 +58,19 @@ Result<BatchMeans> batch_means(std::span<const double> values) {
   const size_t n = values.size();
   if (n < kLeastBatches) return too_small("a batch-means interval", kLeastBatches, n);
   const double time = autocorrelation_time(values);
-  // Independent samples need no batches longer than one.
-  const double length = time > 1 ? kBatchTimes * time : 1;
-  const auto batches = std::min(kMostBatches, static_cast<size_t>(static_cast<double>(n) / length));
-  if (batches < kLeastBatches) {
+  // Never fewer batches than four: t with three degrees of freedom forgives what correlation is
+  // left between them, down to batches of one autocorrelation time.
+  const auto count = static_cast<double>(n);
+  if (count < static_cast<double>(kLeastBatches) * time) {
     return Error{ErrorCode::kInvalid,
                  fmt::format("{} samples are too few for their autocorrelation time of {:.1f}: "
                              "batch means need about {:.0f}",
-                             n, time, std::ceil(kLeastBatches * length))};
+                             n, time, std::ceil(static_cast<double>(kLeastBatches) * time))};
   }
+  // Independent samples need no batches longer than one.
+  const double length = time > 1 ? kBatchTimes * time : 1;
+  const size_t batches =
+      std::clamp(static_cast<size_t>(count / length), kLeastBatches, kMostBatches);
   BatchMeans means{std::vector<double>(batches), "batch-means"};
   for (size_t batch = 0; batch < batches; ++batch) {
     const size_t begin = batch * n / batches;

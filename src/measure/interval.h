@@ -39,8 +39,9 @@ struct BatchMeans {
   std::string method;
 };
 
-// Means of batches of about 5 tau samples, at most 64 batches; kInvalid when there would be fewer
-// than 4: the series is too short for its autocorrelation. "batch-means".
+// Means of batches of about 8 tau samples, at most 64 batches and at least 4, which are then
+// shorter; kInvalid below 4 tau samples: the series is too short for its autocorrelation.
+// "batch-means".
 Result<BatchMeans> batch_means(std::span<const double> values);
 // The same from 20 samples on; fewer are taken as they are: "t".
 Result<BatchMeans> series_means(std::span<const double> values);

@@ -10,18 +10,32 @@
 
 namespace assay {
 
+// The value is known even where it is not known how well.
+void add_with_interval(Record& record, const std::string& name, double value,
+                       const Result<Interval>& interval) {
+  if (interval.ok()) {
+    record.add(name, value, *interval);
+    return;
+  }
+  record.add(name, value);
+  record.missing[name + ".interval"] = interval.error().text();
+}
+
+Result<Interval> reciprocal(const Result<Interval>& interval, double scale) {
+  if (!interval.ok()) return interval.error();
+  if (!(interval->low > 0))
+    return Error{ErrorCode::kInvalid, "the interval of what it is the reciprocal of holds 0"};
+  return Interval{scale / interval->high, scale / interval->low, interval->confidence,
+                  interval->method};
+}
+
 void add_percentiles(Record& record, const std::string& prefix, std::span<const double> values_ns) {
   static constexpr std::array<double, 6> kPercents = {50, 90, 95, 97, 99, 99.9};
   const std::string mean_name = prefix + "_mean_ns";
-  if (values_ns.empty()) {
+  if (values_ns.empty())
     record.missing[mean_name] = "no samples";
-  } else if (const auto interval = series_interval(values_ns); interval.ok()) {
-    record.add(mean_name, mean(values_ns), *interval);
-  } else {
-    // The mean is known; how well it is known is not.
-    record.add(mean_name, mean(values_ns));
-    record.missing[mean_name + ".interval"] = interval.error().text();
-  }
+  else
+    add_with_interval(record, mean_name, mean(values_ns), series_interval(values_ns));
   std::vector<double> sorted(values_ns.begin(), values_ns.end());
   std::sort(sorted.begin(), sorted.end());
   for (const double percent : kPercents) {

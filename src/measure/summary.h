@@ -11,6 +11,13 @@
 
 namespace assay {
 
+// Adds a metric; where there is no interval, Record::missing["NAME.interval"] says why.
+void add_with_interval(Record& record, const std::string& name, double value,
+                       const Result<Interval>& interval);
+
+// The interval of scale / x from that of x.
+Result<Interval> reciprocal(const Result<Interval>& interval, double scale);
+
 // Adds PREFIX_mean_ns with its series interval, PREFIX_p50_ns ... PREFIX_p99_9_ns with theirs (or
 // Record::missing with the reason), e.g. for PREFIX "latency".
 void add_percentiles(Record& record, const std::string& prefix, std::span<const double> values_ns);

@@ -26,7 +26,10 @@ Cell metric_cell(const Record& record, const Field& field) {
   const Metric* metric = record.metric(field.from);
   if (metric == nullptr) return {};
   if (field.source == FieldSource::kMetric) return number_cell(field, metric->value);
-  if (!metric->interval) return {nullptr, "no interval was computed"};
+  if (!metric->interval) {
+    const auto why = record.missing.find(field.from + ".interval");
+    return {nullptr, why != record.missing.end() ? why->second : "no interval was computed"};
+  }
   if (field.source == FieldSource::kMethod) return {metric->interval->method, ""};
   return number_cell(
       field, field.source == FieldSource::kLow ? metric->interval->low : metric->interval->high);

@@ -61,11 +61,13 @@ void add_throughput(Record& record, int64_t items) {
     return;
   }
   const double scale = 1e9 * static_cast<double>(items);
-  std::optional<Interval> interval;
-  if (latency->interval && latency->interval->low > 0)
-    interval = Interval{scale / latency->interval->high, scale / latency->interval->low,
-                        latency->interval->confidence, latency->interval->method};
-  record.add("throughput_per_s", scale / latency->value, interval);
+  const auto why = record.missing.find("latency_mean_ns.interval");
+  const Result<Interval> interval =
+      latency->interval
+          ? Result<Interval>(*latency->interval)
+          : Error{ErrorCode::kInvalid, why != record.missing.end() ? why->second : "unknown"};
+  add_with_interval(record, "throughput_per_s", scale / latency->value,
+                    reciprocal(interval, scale));
 }
 
 Result<void> measure(Record& record, Timed& timed, const ActivityContext& context,

@@ -93,6 +93,15 @@ TEST(BatchMeans, CoverCorrelatedSeries) {
   EXPECT_GT(coverage(4, 100, 20000, 0.97, by_batches), 0.88);
 }
 
+// Training steps on a shared machine: 1,638 of them hold 10 or 7 autocorrelation times.
+TEST(BatchMeans, CoverSeriesOfAFewAutocorrelationTimes) {
+  for (const double phi : {0.988, 0.9915}) {
+    const double share = coverage(7, 600, 1638, phi, by_batches);
+    EXPECT_GT(share, 0.88) << phi;  // a refusal counts against it
+    EXPECT_LT(share, 0.98) << phi;
+  }
+}
+
 TEST(BatchMeans, RefuseASeriesShorterThanItsMemory) {
   Values ramp(50);
   for (size_t i = 0; i < ramp.size(); ++i) ramp[i] = static_cast<double>(i);

@@ -74,6 +74,11 @@ TEST(Row, GivesTheRecordsOwnReasonElseItsStatus) {
             "not recorded");
   EXPECT_EQ(row_for(sample_records::inferred(), "infer")["missing"]["throughput_low_per_s"],
             "no interval was computed");
+  Record short_series = sample_records::inferred();
+  short_series.missing["throughput_per_s.interval"] = "9 samples are too few";
+  for (const char* field :
+       {"throughput_low_per_s", "throughput_high_per_s", "throughput_interval_method"})
+    EXPECT_EQ(row_for(short_series, "infer")["missing"][field], "9 samples are too few");
   EXPECT_EQ(row_for(sample_records::crashed(), "infer")["missing"]["throughput_per_s"],
             "crashed: signal 11 (Segmentation fault)");
 }
