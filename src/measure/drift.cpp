@@ -85,6 +85,11 @@ double theil_sen_slope(std::span<const double> values) {
   return median(slopes);
 }
 
+// Two digits, and no exponent for a sample that took 440 times as long.
+std::string rounded(double ratio) {
+  return std::fabs(ratio) >= 10 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.2g}", ratio);
+}
+
 }  // namespace
 
 std::optional<Trend> trend(std::span<const double> values) {
@@ -133,7 +138,7 @@ std::optional<std::string> outlier_mark(std::span<const double> values) {
   std::string mark = fmt::format("outliers: {} of {} samples beyond {} scaled MADs", found.size(),
                                  values.size(), kOutlierDistance);
   if (center != 0) {
-    fmt::format_to(std::back_inserter(mark), " (furthest {:.2g} x median)", furthest / center);
+    fmt::format_to(std::back_inserter(mark), " (furthest {} x median)", rounded(furthest / center));
   }
   return mark;
 }
