@@ -24,6 +24,7 @@ Json dataset_row(const DatasetStatus& status) {
     row["size_bytes"] = status.size->count;
   else
     row["missing"]["size_bytes"] = status.reason.empty() ? "not known" : status.reason;
+  if (!is_usable(status.state)) row["status"] = "skipped";
   return row;
 }
 

@@ -23,25 +23,29 @@ namespace {
 const std::vector<std::string> kKinds{"workloads", "models",  "datasets", "engines",
                                       "kernels",   "studies", "devices"};
 
+// A row a variant, what anybody can run first.
 Json workload_rows() {
   const DatasetCatalogue catalogue(DataRoots::from_environment());
   Json rows = Json::array();
   for (const Workload& workload : all_workloads()) {
-    Json variants = Json::array();
-    for (const WorkloadVariant& variant : workload.variants) variants.push_back(variant.name);
-    const WorkloadVariant* usual = workload.variant("small");
-    const WorkloadVariant& first = usual != nullptr ? *usual : workload.variants.front();
-    Json row{{"name", workload.name},         {"domain", workload.domain},
-             {"suite", workload.suite},       {"model", first.model},
-             {"dataset", first.dataset},      {"metric", workload.metric},
-             {"target", first.recipe.target}, {"variants", std::move(variants)}};
-    const Result<DatasetStatus> data = catalogue.status(first.dataset);
-    if (!data.ok() ||
-        (data->state != DatasetState::kReady && data->state != DatasetState::kNotPrepared)) {
-      row["status"] = "skipped";
-      row["reason"] = data.ok() ? data->reason : data.error().text();
+    std::vector<WorkloadVariant> variants = workload.variants;
+    std::stable_partition(variants.begin(), variants.end(),
+                          [](const WorkloadVariant& one) { return one.name == "small"; });
+    Json names = Json::array();
+    for (const WorkloadVariant& variant : variants) names.push_back(variant.name);
+    for (const WorkloadVariant& variant : variants) {
+      Json row{{"name", workload.name},     {"variant", variant.name},
+               {"domain", workload.domain}, {"suite", workload.suite},
+               {"model", variant.model},    {"dataset", variant.dataset},
+               {"metric", workload.metric}, {"target", variant.recipe.target},
+               {"variants", names}};
+      const Result<DatasetStatus> data = catalogue.status(variant.dataset);
+      if (!data.ok() || !is_usable(data->state)) {
+        row["status"] = "skipped";
+        row["reason"] = data.ok() ? data->reason : data.error().text();
+      }
+      rows.push_back(std::move(row));
     }
-    rows.push_back(std::move(row));
   }
   return rows;
 }
@@ -81,8 +85,7 @@ Json dataset_rows() {
              {"prepared", status.state == DatasetState::kReady},
              {"reason", status.reason}};
     row["missing"]["items"] = "counted when the data are read";
-    if (status.state == DatasetState::kMissing || status.state == DatasetState::kDamaged)
-      row["status"] = "skipped";
+    if (!is_usable(status.state)) row["status"] = "skipped";
     rows.push_back(std::move(row));
   }
   return rows;
@@ -146,6 +149,8 @@ Json overview_rows() {
   Json rows = Json::array();
   for (const std::string& kind : kKinds)
     for (const Json& row : rows_of(kind)) {
+      // A workload has a row a variant; the first says whether it can run at all.
+      if (!rows.empty() && rows.back()["name"] == row["name"]) continue;
       Json line{{"kind", kind}, {"name", row["name"]}};
       for (const char* field : {"doc", "suite", "package", "version"})
         if (row.contains(field) && !line.contains("doc")) line["doc"] = row[field];

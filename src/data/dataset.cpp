@@ -92,6 +92,10 @@ DatasetStatus imagenet_status(const DataRoots& roots) {
 
 }  // namespace
 
+bool is_usable(DatasetState state) {
+  return state == DatasetState::kReady || state == DatasetState::kNotPrepared;
+}
+
 std::string_view dataset_state_name(DatasetState state) {
   switch (state) {
     case DatasetState::kReady:

@@ -19,6 +19,8 @@ namespace assay {
 
 enum class DatasetState : uint8_t { kReady, kNotPrepared, kMissing, kDamaged };
 std::string_view dataset_state_name(DatasetState state);  // "ready", "not-prepared", ...
+// Ready, or made so by whoever needs it.
+bool is_usable(DatasetState state);
 
 struct DatasetStatus {
   std::string name;     // "fashion-mnist"

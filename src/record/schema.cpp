@@ -14,6 +14,13 @@ std::vector<RowSchema> all_schemas() {
        {&schema_tables::catalogue, &schema_tables::profiles, &schema_tables::measured}) {
     for (RowSchema& schema : part()) {
       schema.fields.insert(schema.fields.begin(), common_fields().begin(), common_fields().end());
+      schema.measuring = schema.field("run") != nullptr;
+      // All that a plan says of its cases is what they are and cost.
+      const bool is_plan = schema.kind == "plan";
+      for (Field& field : schema.fields) {
+        if (field.name == "case" && is_plan) field.shown = true;
+        if ((field.name == "status" || field.name == "reason") && is_plan) field.shown = false;
+      }
       schemas.push_back(std::move(schema));
     }
   }

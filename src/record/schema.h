@@ -46,6 +46,7 @@ struct RowSchema {
   std::string kind;  // where a command has several forms of row: "nodes"; else ""
   std::string doc;
   std::vector<Field> fields;
+  bool measuring = false;  // its rows are made from records
 
   const Field* field(std::string_view name) const;
 };

@@ -19,12 +19,12 @@ RowSchema list_all() {
 RowSchema list_workloads() {
   return {"list",
           "workloads",
-          "a workload and its variants; status is measured where it can run now",
-          {text("name", "name for the command line"), text("domain", "vision, language ..."),
-           text("suite", "benchmark suite it re-creates"), text("model", "network"),
-           text("dataset", "data it learns"), text("metric", "quality metric"),
-           row("target", kNumber, "", "quality to reach, of the first variant"),
-           row("variants", kList, "", "names of its sizes")}};
+          "a variant of a workload; status is skipped where its data are not here",
+          {text("name", "name for the command line"), text("variant", "for --variant"),
+           text("domain", "vision, language ..."), text("suite", "benchmark suite it re-creates"),
+           text("model", "network"), text("dataset", "data it learns"),
+           text("metric", "quality metric"), row("target", kNumber, "", "quality to reach"),
+           hidden(row("variants", kList, "", "names of all its sizes"))}};
 }
 
 RowSchema list_models() {

@@ -14,49 +14,6 @@
 namespace assay {
 namespace {
 
-constexpr size_t kNarrowest = 8;
-
-struct CodePoint {
-  uint32_t value = 0;
-  size_t length = 1;
-};
-
-// Lenient: a byte that starts no valid sequence counts as one character.
-CodePoint code_point(std::string_view text, size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  if (length == 1 || at + length > text.size()) return {lead, 1};
-  uint32_t value = lead & (0xffU >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    value = (value << 6) | (static_cast<unsigned char>(text[at + i]) & 0x3fU);
-  }
-  return {value, length};
-}
-
-size_t width_of(uint32_t c) {
-  if (c < 0x20 || (c >= 0x300 && c <= 0x36f) || (c >= 0x200b && c <= 0x200d)) return 0;
-  const bool wide = (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) ||
-                    (c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
-                    (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
-                    (c >= 0x1f300 && c <= 0x1faff) || (c >= 0x20000 && c <= 0x3fffd);
-  return wide ? 2 : 1;
-}
-
-// At most `width` columns, the last one "…" when something was cut.
-std::string shortened(std::string_view text, size_t width) {
-  if (display_width(text) <= width) return std::string(text);
-  std::string out;
-  size_t used = 0;
-  for (size_t i = 0; i < text.size();) {
-    const CodePoint c = code_point(text, i);
-    if (used + width_of(c.value) + 1 > width) break;
-    used += width_of(c.value);
-    out += text.substr(i, c.length);
-    i += c.length;
-  }
-  return out + "…";
-}
-
 // Control characters of outside texts must not reach a terminal.
 std::string one_line(std::string_view text) {
   std::string out;
@@ -96,6 +53,9 @@ std::string human_number(const Field& field, double value) {
   if (field.unit == "count" && field.type == FieldType::kNumber && std::fabs(value) >= 1e6) {
     return human_count(value);
   }
+  // Qualities stand below each other: 0.9150 and 0.9184.
+  const double size = std::fabs(value);
+  if (field.unit.empty() && size >= 0.001 && size < 1) return fmt::format("{:.4f}", value);
   return grouped(value);
 }
 
@@ -125,42 +85,7 @@ bool is_empty(const Json& value) {
          (value.is_structured() && value.empty());
 }
 
-void fit(std::vector<size_t>& widths, const Table& table, size_t available) {
-  const auto total = [&] {
-    size_t sum = 2 * (widths.size() - 1);
-    for (const size_t width : widths) sum += width;
-    return sum;
-  };
-  while (total() > available) {
-    size_t widest = widths.size();
-    for (size_t i = 0; i < widths.size(); ++i) {
-      const size_t least = std::max(kNarrowest, display_width(table.columns[i].title));
-      if (table.columns[i].is_number || widths[i] <= least) continue;
-      if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
-    }
-    if (widest == widths.size()) return;
-    --widths[widest];
-  }
-}
-
-std::string_view status_colour(std::string_view status) {
-  if (status == "measured") return "\x1b[32m";
-  if (status == "skipped" || status == "unsupported") return "\x1b[2m";
-  if (status == "noisy" || status == "untrusted") return "\x1b[33m";
-  return "\x1b[31m";
-}
-
 }  // namespace
-
-size_t display_width(std::string_view text) {
-  size_t width = 0;
-  for (size_t i = 0; i < text.size();) {
-    const CodePoint c = code_point(text, i);
-    width += width_of(c.value);
-    i += c.length;
-  }
-  return width;
-}
 
 std::string human_value(const Field& field, const Json& value) {
   if (value.is_null()) return "–";
@@ -178,8 +103,14 @@ Table make_table(const RowSchema& schema, const Json& rows) {
   for (const Field& field : schema.fields) {
     if (field.shown && field.name != "status" && field.name != "reason") fields.push_back(&field);
   }
-  fields.push_back(schema.field("status"));
-  fields.push_back(schema.field("reason"));
+  // Where nothing is measured, only what is wrong is worth a column.
+  const bool all_well = std::all_of(rows.begin(), rows.end(), [](const Json& row) {
+    const auto status = row.find("status");
+    return status != row.end() && *status == "measured";
+  });
+  const Field* status = schema.field("status");
+  if (status->shown && (schema.measuring || !all_well)) fields.push_back(status);
+  if (schema.field("reason")->shown) fields.push_back(schema.field("reason"));
   for (const Field* field : fields) {
     Table::Column column{field->name, is_number(*field), field->name == "status", {}};
     bool any = false;
@@ -192,37 +123,6 @@ Table make_table(const RowSchema& schema, const Json& rows) {
     if (any) table.columns.push_back(std::move(column));
   }
   return table;
-}
-
-std::string format_table(const Table& table, int width, bool colour) {
-  if (table.rows == 0) return "nothing to show\n";
-  std::vector<size_t> widths;
-  for (const Table::Column& column : table.columns) {
-    size_t widest = display_width(column.title);
-    for (const std::string& cell : column.cells) widest = std::max(widest, display_width(cell));
-    widths.push_back(widest);
-  }
-  if (width > 0) fit(widths, table, static_cast<size_t>(width));
-  std::string out;
-  const auto add_line = [&](auto&& cell_of, bool is_header) {
-    std::string line;
-    for (size_t i = 0; i < widths.size(); ++i) {
-      const std::string cell = shortened(cell_of(i), widths[i]);
-      const std::string padding(widths[i] - display_width(cell), ' ');
-      const bool painted = colour && (is_header || table.columns[i].is_status);
-      const std::string_view paint = is_header ? "\x1b[1m" : status_colour(cell);
-      std::string shown = painted ? std::string(paint) + cell + "\x1b[0m" : cell;
-      if (i > 0) line += "  ";
-      line += table.columns[i].is_number ? padding + shown : shown + padding;
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  };
-  add_line([&](size_t i) { return std::string_view(table.columns[i].title); }, true);
-  for (size_t row = 0; row < table.rows; ++row) {
-    add_line([&](size_t i) { return std::string_view(table.columns[i].cells[row]); }, false);
-  }
-  return out;
 }
 
 }  // namespace assay

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Table: rows as people read them: only the shown fields that some row has, values with readable
-// units, the status and its reason last.
+// units, the status and its reason last; where nothing is measured, the status only when some row
+// is not well.
 #pragma once
 
 #include <string>
@@ -26,8 +27,10 @@ struct Table {
 
 Table make_table(const RowSchema& schema, const Json& rows);
 
-// Aligned by display width. With a width, the widest text columns are shortened ("…") until a line
-// fits, but none below eight characters; what still does not fit is left to the terminal to wrap.
+// In columns aligned by display width; long texts continue below, so nothing is lost. With a width
+// (a terminal's; 0 means a file) the widest text columns are narrowed until a line fits. One row
+// that is wider than the width (100 in a file), and any rows that cannot be made to fit a terminal,
+// are printed as one line a field instead.
 std::string format_table(const Table& table, int width, bool colour);
 
 // Columns a terminal needs for UTF-8 text: a code point is one, a combining mark none, a wide East
