@@ -32,7 +32,7 @@ Result<bool> inspect(SQLite::Database& database, const std::filesystem::path& pa
   const int application = pragma(database, "application_id");
   if (application != store_tables::kApplicationId) {
     if (empty && application == 0) return true;
-    return Error{ErrorCode::kInvalid, "is a database of another program", path.string(),
+    return Error{ErrorCode::kInvalid, "the database is of another program", path.string(),
                  kElsewhere};
   }
   const int version = pragma(database, "user_version");
@@ -205,7 +205,8 @@ Result<std::unique_ptr<SQLite::Database>> open_to_read(const std::filesystem::pa
   database->setBusyTimeout(kBusyMilliseconds);
   ASSAY_ASSIGN(const bool empty, inspect(*database, path));
   if (empty) {
-    return Error{ErrorCode::kInvalid, "holds no records: it is an empty file", path.string()};
+    return Error{ErrorCode::kInvalid, "the database is empty: nothing was ever stored in it",
+                 path.string()};
   }
   return database;
 }
@@ -222,7 +223,7 @@ Error store_error(const SQLite::Exception& exception, const std::filesystem::pat
       return error(ErrorCode::kIo, "the disk is full; what was stored before is intact",
                    "free some space, then run the same command with --resume");
     case SQLITE_NOTADB:
-      return error(ErrorCode::kInvalid, "is not a database", kElsewhere);
+      return error(ErrorCode::kInvalid, "the file is not a database", kElsewhere);
     case SQLITE_CORRUPT:
       return error(ErrorCode::kCorrupt, "the database is damaged: " + words,
                    "`sqlite3 FILE .recover` may save most of it");
@@ -252,7 +253,7 @@ Store::~Store() = default;
 Result<Store> Store::open(const std::filesystem::path& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    return Error{ErrorCode::kInvalid, "is a folder, not a database", path.string()};
+    return Error{ErrorCode::kInvalid, "the database is a folder", path.string()};
   }
   return guarded(path, [&]() -> Result<Store> {
     auto database = std::make_unique<SQLite::Database>(
@@ -276,7 +277,7 @@ Result<Store> Store::open_read_only(const std::filesystem::path& path) {
     return Error{ErrorCode::kNotFound, "there is no database", path.string()};
   }
   if (std::filesystem::is_directory(path, ignored)) {
-    return Error{ErrorCode::kInvalid, "is a folder, not a database", path.string()};
+    return Error{ErrorCode::kInvalid, "the database is a folder", path.string()};
   }
   return guarded(path, [&]() -> Result<Store> {
     // Reading beside writers needs shared memory next to the file; on a read-only medium there is
@@ -290,7 +291,7 @@ Result<Store> Store::open_read_only(const std::filesystem::path& path) {
         if (immutable || (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)) throw;
       }
     }
-    return Error{ErrorCode::kIo, "cannot be read", path.string()};
+    return Error{ErrorCode::kIo, "the database cannot be read", path.string()};
   });
 }
 

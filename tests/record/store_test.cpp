@@ -196,7 +196,7 @@ TEST_F(StoreTest, RefusesPathsThatCannotBeADatabase) {
   EXPECT_EQ(Store::open_read_only(folder() / "none.db").error().code, ErrorCode::kNotFound);
   EXPECT_EQ(Store::open_read_only(folder()).error().code, ErrorCode::kInvalid);
   std::ofstream(path()).flush();
-  EXPECT_THAT(Store::open_read_only(path()).error().text(), HasSubstr("empty file"));
+  EXPECT_THAT(Store::open_read_only(path()).error().text(), HasSubstr("the database is empty"));
 }
 
 TEST_F(StoreTest, NamesDamageInsteadOfGuessing) {
