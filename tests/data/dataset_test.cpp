@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.h"
 #include "data/fashion_mnist.h"
-#include "data/temporary_folder.h"
 
 namespace assay {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-DataRoots roots_in(const TestFolder& folder) {
+DataRoots roots_in(const ScratchFolder& folder) {
   DataRoots roots;
   roots.prepared = folder.path() / "home" / "data";
   roots.packages = folder.path() / "packages";
@@ -26,7 +26,7 @@ DataRoots roots_in(const TestFolder& folder) {
 }
 
 TEST(DatasetCatalogue, ListsEverySetWithItsTermsWhateverIsThere) {
-  const TestFolder folder;
+  const ScratchFolder folder;
   const auto sets = DatasetCatalogue(roots_in(folder)).list();
   ASSERT_EQ(sets.size(), 2U);
   for (const DatasetStatus& set : sets) {
@@ -41,7 +41,7 @@ TEST(DatasetCatalogue, ListsEverySetWithItsTermsWhateverIsThere) {
 }
 
 TEST(DatasetCatalogue, AnUnknownNameGetsTheNearestOne) {
-  const TestFolder folder;
+  const ScratchFolder folder;
   const auto status = DatasetCatalogue(roots_in(folder)).status("fashion-mnits");
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
@@ -51,7 +51,7 @@ TEST(DatasetCatalogue, AnUnknownNameGetsTheNearestOne) {
 }
 
 TEST(DatasetCatalogue, PreparingAMissingPackageSaysHowToGetIt) {
-  const TestFolder folder;
+  const ScratchFolder folder;
   const DatasetCatalogue catalogue(roots_in(folder));
   const auto prepared = catalogue.prepare("fashion-mnist");
   ASSERT_FALSE(prepared.ok());
@@ -63,7 +63,7 @@ TEST(DatasetCatalogue, PreparingAMissingPackageSaysHowToGetIt) {
 }
 
 TEST(DatasetCatalogue, AnImageFolderIsUsedWhereItLies) {
-  const TestFolder folder;
+  const ScratchFolder folder;
   folder.write("home/data/imagenet/train/n01/a.JPEG", "");
   folder.write("home/data/imagenet/val/n01/a.JPEG", "");
   const DatasetCatalogue catalogue(roots_in(folder));
@@ -77,7 +77,7 @@ TEST(DatasetCatalogue, AnImageFolderIsUsedWhereItLies) {
 }
 
 TEST(DatasetCatalogue, ChecksumOfPackagedDataNeedsNoData) {
-  const TestFolder folder;
+  const ScratchFolder folder;
   const auto checksum = DatasetCatalogue(roots_in(folder)).checksum("fashion-mnist");
   ASSERT_TRUE(checksum.ok());
   EXPECT_EQ(*checksum, idx_checksum(fashion_mnist()));
@@ -85,7 +85,7 @@ TEST(DatasetCatalogue, ChecksumOfPackagedDataNeedsNoData) {
 
 // The real package, where it is installed (`./dev setup` installs it).
 TEST(FashionMnist, PreparesFromDebiansPackage) {
-  const TestFolder folder;
+  const ScratchFolder folder;
   DataRoots roots = roots_in(folder);
   roots.fashion_mnist = "/usr/share/datasets/fashion-mnist";
   if (!find_idx_files(fashion_mnist(), roots.fashion_mnist).ok()) {

@@ -12,8 +12,8 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/scratch_folder.h"
 #include "data/idx_bytes.h"
-#include "data/temporary_folder.h"
 
 namespace assay {
 namespace {
@@ -57,7 +57,7 @@ class IdxDatasetTest : public ::testing::Test {
     EXPECT_TRUE(open_idx(dataset_, prepared(), Split::kTraining).ok());
   }
 
-  TestFolder folder_;
+  ScratchFolder folder_;
   IdxDataset dataset_;
 };
 

@@ -13,9 +13,9 @@
 
 #include "base/files.h"
 #include "base/json.h"
+#include "base/scratch_folder.h"
 #include "data/base64.h"
 #include "data/image_folder_source.h"
-#include "data/temporary_folder.h"
 
 namespace assay {
 namespace {
@@ -55,7 +55,7 @@ class ImageFolderTest : public ::testing::Test {
     const auto values = batch.inputs[0].values<float>();
     return {values.begin(), values.end()};
   }
-  TestFolder folder_;
+  ScratchFolder folder_;
 };
 
 TEST_F(ImageFolderTest, OrdersClassesAndItemsByName) {

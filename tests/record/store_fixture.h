@@ -7,20 +7,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/scratch_folder.h"
 #include "record/store.h"
 
 namespace assay {
 
 class StoreFixture : public testing::Test {
  protected:
-  StoreFixture() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "assay-store-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  ~StoreFixture() override { std::filesystem::remove_all(folder_); }
-
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
   std::filesystem::path path() const { return folder_ / "assay.db"; }
   Store open() const {
     Result<Store> store = Store::open(path());
@@ -29,7 +23,7 @@ class StoreFixture : public testing::Test {
   }
 
  private:
-  std::filesystem::path folder_;
+  ScratchFolder folder_;
 };
 
 }  // namespace assay
