@@ -48,7 +48,10 @@ std::vector<Field> plan_fields() {
 std::vector<Field> cost_fields() {
   return {whole(metric("peak_rss_bytes", "bytes", "largest resident size of the worker")),
           metric("energy_joules", "joules", "energy of the timed part, all sources"),
-          hidden(metric("cost_usd", "usd", "price of the timed part"))};
+          metric("cost_usd", "usd",
+                 "price of training to the target, of the steps asked for, or of the timed calls"),
+          metric("cost_per_million_usd", "usd", "price of a million items at this throughput"),
+          hidden(metric("price_per_hour_usd", "usd", "of this machine, as given by --price"))};
 }
 
 std::vector<Field> trace_fields() {

@@ -7,10 +7,14 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/json.h"
+#include "machine/environment.h"
+#include "machine/platform.h"
 #include "measure/contention.h"
 #include "measure/drift.h"
 #include "measure/interval.h"
 #include "measure/statistics.h"
+#include "measure/summary.h"
 #include "mlperf/training_log.h"
 #include "study/activity.h"
 #include "study/checkpoints.h"
@@ -102,18 +106,10 @@ void add_speed(Record& record, const TrainOutcome& outcome) {
   }
   const double step_mean = mean(times);
   const Result<Interval> interval = series_interval(times);
-  std::optional<Interval> step_interval;
-  std::optional<Interval> rate_interval;
-  if (interval.ok()) {
-    step_interval = *interval;
-    // The rate is items over time, so its interval is the reciprocal one.
-    const double scale = outcome.throughput_per_s * step_mean;
-    if (interval->low > 0)
-      rate_interval = Interval{scale / interval->high, scale / interval->low, interval->confidence,
-                               interval->method};
-  }
-  record.add("throughput_per_s", outcome.throughput_per_s, rate_interval);
-  record.add("step_mean_ns", step_mean, step_interval);
+  add_with_interval(record, "step_mean_ns", step_mean, interval);
+  // The rate is items over time, so its interval is the reciprocal one.
+  add_with_interval(record, "throughput_per_s", outcome.throughput_per_s,
+                    reciprocal(interval, outcome.throughput_per_s * step_mean));
   if (outcome.total_s > 0) {
     record.add("wait_share", outcome.wait_s / outcome.total_s);
     record.add("overhead_share", outcome.overhead_share());
@@ -257,8 +253,8 @@ Result<std::optional<TrainingLog>> open_log(const ActivityContext& context) {
   if (context.request.mllog.empty()) return std::optional<TrainingLog>();
   ASSAY_ASSIGN(const ChosenWorkload chosen, choose_workload(context.request.requested));
   ASSAY_ASSIGN(TrainingLog log,
-               TrainingLog::start(chosen.workload, chosen.variant, "assay",
-                                  context.request.requested.get("device"), context.clock));
+               TrainingLog::start(chosen.workload, chosen.variant, context.request.organisation,
+                                  platform_text(collect_environment()), context.clock));
   return std::optional<TrainingLog>(std::move(log));
 }
 

@@ -49,7 +49,8 @@ Result<Request> request_from(const Json& json) {
                             .stopping = stopping_from(json.at("stopping")),
                             .checkpoint_folder = json.at("checkpoint_folder").get<std::string>(),
                             .checkpoint = json.at("checkpoint").get<std::string>(),
-                            .mllog = json.at("mllog").get<std::string>()}};
+                            .mllog = json.at("mllog").get<std::string>(),
+                            .organisation = json.at("organisation").get<std::string>()}};
 }
 
 Result<Reply> reply_from(const Json& json) {
@@ -92,7 +93,8 @@ std::string to_line(const Request& request) {
                                           {"stopping", to_json(run.stopping)},
                                           {"checkpoint_folder", run.checkpoint_folder},
                                           {"checkpoint", run.checkpoint},
-                                          {"mllog", run.mllog}};
+                                          {"mllog", run.mllog},
+                                          {"organisation", run.organisation}};
                             }},
                  request);
   return json.dump();

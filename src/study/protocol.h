@@ -35,6 +35,7 @@ struct RunRequest {
   std::string checkpoint_folder;  // where training leaves its weights and inference finds them
   std::string checkpoint;         // weights for inference, when the user names them
   std::string mllog;              // where to write the MLPerf training log; empty: nowhere
+  std::string organisation;       // who runs it, for that log
 };
 struct CancelRequest {};
 using Request = std::variant<RunRequest, CancelRequest>;

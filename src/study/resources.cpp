@@ -52,7 +52,6 @@ void ResourceWatch::finish(Record& record) {
   } else {
     record.missing["energy_joules"] = "unavailable (" + energy.total_joules.error().message + ")";
   }
-  record.missing["cost_usd"] = "no price of this machine was given";
   if (const std::optional<double> peak = peak_bytes(); peak && peak_reset_)
     record.add("peak_rss_bytes", *peak);
   else

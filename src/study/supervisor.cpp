@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "record/store.h"
+#include "study/cost.h"
 #include "study/worker_process.h"
 
 namespace assay {
@@ -143,6 +144,7 @@ Outcome Supervisor::run_in_worker(const Case& wanted, const SupervisorEvent& eve
       .checkpoint_folder = options_.checkpoint_folder.string(),
       .checkpoint = options_.checkpoint,
       .mllog = mllog_of(options_.mllog, wanted, event.total),
+      .organisation = options_.organisation,
   };
   Result<WorkerProcess*> worker =
       workers_->take(wanted, options_.worker_command, options_.memory_limit);
@@ -188,6 +190,7 @@ Result<std::optional<Record>> Supervisor::run_case(const Case& wanted, Superviso
   record.facts["worker_environment"] = variables_text(worker_environment(wanted));
   record.run_id = options_.run_id;
   record.measured_case = wanted;
+  add_cost(record, options_.price_per_hour_usd);
   record.environment_id = options_.environment_id;
   record.code_version = options_.code_version;
   record.started_at = started_at;

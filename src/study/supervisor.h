@@ -47,8 +47,10 @@ struct SupervisorOptions {
   bool resume = false;                // cases that this run has finished are not run again
   StoppingOptions stopping;
   std::filesystem::path checkpoint_folder;
-  std::string checkpoint;  // weights for inference, when the user names them
-  std::string mllog;       // where training writes MLPerf's log; "-seedN" is added for several
+  std::string checkpoint;    // weights for inference, when the user names them
+  std::string mllog;         // where training writes MLPerf's log; "-seedN" is added for several
+  std::string organisation;  // who runs it, for that log
+  std::optional<double> price_per_hour_usd;  // of the machine
   // The budget: cases that would start later than so long after the start of run() are skipped with
   // `budget_name` in their reason, and a running one is ended at 1.5 times the budget.
   std::optional<double> budget_s;

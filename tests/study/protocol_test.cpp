@@ -15,6 +15,7 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
   run.checkpoint_folder = "/a folder/\xc3\xa4";
   run.checkpoint = "w.safetensors";
   run.mllog = "log.txt";
+  run.organisation = "Example \"Org\"";
   const std::string line = to_line(Request{run});
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const auto back = std::get<RunRequest>(parse_request(line).value());
@@ -24,6 +25,7 @@ TEST(Protocol, RequestsComeBackAsTheyWere) {
   EXPECT_EQ(back.checkpoint_folder, run.checkpoint_folder);
   EXPECT_EQ(back.checkpoint, run.checkpoint);
   EXPECT_EQ(back.mllog, run.mllog);
+  EXPECT_EQ(back.organisation, run.organisation);
   EXPECT_TRUE(std::holds_alternative<CancelRequest>(
       parse_request(to_line(Request{CancelRequest{}})).value()));
 }
