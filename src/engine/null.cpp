@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "engine/weights.h"
@@ -188,9 +190,14 @@ class NullEngine final : public Engine {
     for (int i = 0; i < devices_; ++i) all.push_back(Device{DeviceKind::kNull, i});
     return all;
   }
-  std::vector<Unsupported> unsupported(const Graph& /*graph*/,
-                                       const Plan& /*plan*/) const override {
-    return {};
+  // The cpu is where any engine may be asked to run; of its own kind it has only so many.
+  std::vector<Unsupported> unsupported(const Graph& /*graph*/, const Plan& plan) const override {
+    const Device& wanted = plan.device;
+    const bool own = wanted.kind == DeviceKind::kNull && wanted.index < devices_;
+    if (own || wanted == Device{}) return {};
+    return {
+        {"", "",
+         fmt::format("the null engine has {} pretend devices, no {}", devices_, wanted.text())}};
   }
   Result<std::unique_ptr<Program>> compile(const Graph& /*graph*/, const Plan& plan,
                                            const NamedTensors& /*weights*/,

@@ -42,7 +42,7 @@ Result<ModelConfig> model_config(const std::string& model, const std::string& va
     for (const WorkloadVariant& one : workload.variants) {
       if (one.model != model) continue;
       if (one.name == variant) return one.model_config;
-      names.push_back(one.name);
+      if (one.name != "reference") names.push_back(one.name);
     }
   return Error{ErrorCode::kInvalid, fmt::format("model '{}' has no variant '{}'", model, variant),
                "", fmt::format("there are: {}", join(names, ", "))};

@@ -85,10 +85,17 @@ Result<void> check_supported(const Engine& engine, const Graph& graph, const Pla
   const std::vector<Unsupported> reasons = engine.unsupported(graph, plan);
   if (reasons.empty()) return {};
   const Unsupported& first = reasons.front();
-  std::string message = fmt::format("{} cannot run {} '{}': {}", engine.name(), first.op_type,
-                                    first.node, first.reason);
-  if (reasons.size() > 1) message += fmt::format(" (and {} more nodes)", reasons.size() - 1);
-  return Error{ErrorCode::kUnsupported, std::move(message), graph.name()};
+  const auto refusal = [&](const std::string& what, const std::string& reason) {
+    return Error{ErrorCode::kUnsupported,
+                 fmt::format("{} cannot run {}: {}", engine.name(), what, reason), graph.name()};
+  };
+  // Without a node it is the whole plan that the engine refuses.
+  if (first.op_type.empty())
+    return refusal(fmt::format("{} on {}", precision_name(plan.precision), plan.device.text()),
+                   first.reason);
+  Error error = refusal(fmt::format("{} '{}'", first.op_type, first.node), first.reason);
+  if (reasons.size() > 1) error.message += fmt::format(" (and {} more nodes)", reasons.size() - 1);
+  return error;
 }
 
 }  // namespace assay
