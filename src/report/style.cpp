@@ -55,7 +55,7 @@ li { margin-bottom: 6px; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 caption { text-align: left; padding: 10px 14px; color: var(--soft); background: var(--panel);
   border-bottom: 1px solid var(--rule); }
-th, td { padding: 8px 12px; text-align: left; vertical-align: top; }
+th, td { padding: 8px 9px; text-align: left; vertical-align: top; }
 th { font-weight: 600; border-bottom: 1px solid var(--rule); vertical-align: bottom; }
 thead th { white-space: nowrap; }
 tbody tr + tr td { border-top: 1px solid var(--rule); }
@@ -108,7 +108,10 @@ footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--rule);
   .page { padding: 24px 16px 48px; }
   header h1 { font-size: 1.6rem; }
   section { margin-top: 40px; }
-  th, td { padding: 7px 10px; }
+  th, td { padding: 7px 8px; }
+  td:not(.n) { overflow-wrap: anywhere; }
+  .w { min-width: 7.5rem; }
+  caption span { display: block; position: sticky; left: 12px; max-width: calc(100vw - 58px); }
   .key b { font-size: 1.5rem; }
   nav ul { gap: 6px 18px; }
   svg text { font-size: 15px; }
@@ -125,9 +128,9 @@ footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--rule);
   h2, h3, figcaption, caption { break-after: avoid; }
   figure, tr, .key > div { break-inside: avoid; }
   .scroll { overflow: visible; border: 0; }
-  table { font-size: 8pt; }
-  th, td { padding: 3px 6px; }
-  thead th, .n, td small { white-space: normal; }
+  table { font-size: 7.2pt; }
+  th, td { padding: 3px 4px; }
+  thead th, td small { white-space: normal; }
   figure.is-live > svg { display: block; }
   figure .live { display: none; }
 }

@@ -149,7 +149,9 @@ void write_table(Html& html, const HtmlTable& table) {
   html.open(
       "div",
       {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-label", table.caption}});
-  html.open("table").element("caption", table.caption).open("thead").open("tr");
+  // The span lets a narrow page wrap what would follow the table's own width.
+  html.open("table").open("caption").element("span", table.caption).close();
+  html.open("thead").open("tr");
   for (const size_t i : used) {
     const bool is_number = std::any_of(table.rows.begin(), table.rows.end(),
                                        [i](const auto& row) { return row[i].is_number; });

@@ -61,7 +61,7 @@ void write_group(Html& html, const TrainingGroup& group) {
   if (metric.empty()) metric = "quality";
   Plot plot;
   plot.title = metric + " against time: " + group.label;
-  plot.x_label = "time since the first batch, evaluation included (s)";
+  plot.x_label = "time (s)";
   plot.y_label = metric;
   for (const Curve& curve : curves) {
     plot.series.push_back(

@@ -46,9 +46,9 @@ void write_histogram(Html& html, const TrainingGroup& group) {
   const double scale = in_microseconds ? 1e-3 : 1e-6;
   const std::string unit = in_microseconds ? "us" : "ms";
   Plot plot;
-  plot.title = fmt::format("Step times of {} steps: {}", steps.size(), group.label);
-  plot.x_label = "time of a step (" + unit + ")" +
-                 (bins.last_is_open ? "; the last bar also has all slower ones" : "");
+  plot.title = fmt::format("Step times of {} steps: {}{}", steps.size(), group.label,
+                           bins.last_is_open ? "; the last bar also has all slower ones" : "");
+  plot.x_label = "time of a step (" + unit + ")";
   plot.y_label = "steps";
   plot.kind = PlotKind::kBars;
   plot.bar_width = bins.width * scale;

@@ -228,6 +228,7 @@ std::optional<Figure> inference_rate(const InferenceGroup& group) {
     figure.remark += ", batch " + shortest(*batch);
   }
   figure.remark += quality_words(group, *best);
+  if (best->status == Status::kNoisy) figure.remark += "; noisy";
   if (rate.interval) {
     figure.remark +=
         "; " + interval_words(unit, rate.interval->low, rate.interval->high, rate.interval->method);
@@ -257,6 +258,7 @@ std::optional<Figure> shortest_latency(const InferenceGroup& group) {
   if (const Metric* tail = best->metric("latency_p99_ns")) {
     figure.remark += "; p99 " + human_value(unit, Json(tail->value));
   }
+  if (best->status == Status::kNoisy) figure.remark += "; noisy";
   return figure;
 }
 
