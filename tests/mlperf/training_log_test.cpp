@@ -154,11 +154,14 @@ TEST(TrainingLog, ClosesTheOpenBlockOfARunThatWasGivenUp) {
   EXPECT_EQ(log.text(), once);
 }
 
-// MLCommons' own checker, where an interpreter that has it is named by ASSAY_MLPERF_PYTHON. The
-// second run falls short of our target, but not of the .759 that the older rule sets ask for.
+// MLCommons' own checker, which `./dev test` unpacks: ASSAY_MLPERF_LOGGING is the folder of the
+// package, ASSAY_MLPERF_PYTHON an interpreter that has what it imports. The second run falls short
+// of our target, but not of the .759 that the older rule sets ask for.
 TEST(TrainingLog, IsAcceptedByEveryRuleSetThatKnowsItsBenchmark) {
   const char* python = std::getenv("ASSAY_MLPERF_PYTHON");
-  if (python == nullptr) GTEST_SKIP() << "ASSAY_MLPERF_PYTHON names no python with mlperf-logging";
+  const char* package = std::getenv("ASSAY_MLPERF_LOGGING");
+  if (python == nullptr || package == nullptr)
+    GTEST_SKIP() << "run by ./dev test, which has MLCommons' checker";
   const SteadyClock clock;
   const std::string file = testing::TempDir() + "/assay_training_log.txt";
   for (const std::vector<double>& qualities :
@@ -167,6 +170,7 @@ TEST(TrainingLog, IsAcceptedByEveryRuleSetThatKnowsItsBenchmark) {
     ProcessOptions checker;
     checker.arguments = {"sh", std::string(ASSAY_SOURCE_DIR) + "/tests/mlperf/check_log.sh", file,
                          python};
+    checker.environment = {{"PYTHONPATH", package}};
     const auto output = run_process(checker, std::chrono::minutes(4));
     ASSERT_TRUE(output.ok()) << output.error().text();
     EXPECT_THAT(*output, HasSubstr("rule set 2.1.0 accepts"));
