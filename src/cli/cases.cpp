@@ -32,7 +32,7 @@ std::vector<std::string> values_of(const std::vector<std::string>& given, std::s
   const CaseValueType type = value_or_fail(case_key_type(key));
   for (const std::string& text : given) {
     const Result<std::vector<std::string>> expanded = expand_values(text, type);
-    if (!expanded.ok()) throw UserError(expanded.error().message, option);
+    if (!expanded.ok()) throw UserError(expanded.error().message, option, expanded.error().hint);
     values.insert(values.end(), expanded->begin(), expanded->end());
   }
   return values;
@@ -42,7 +42,6 @@ std::vector<std::string> values_of(const std::vector<std::string>& given, std::s
 void apply_seeds(const Invocation& invocation, Sweep& sweep) {
   const std::optional<int64_t> seeds = invocation.integer("--seeds");
   if (!seeds) return;
-  if (*seeds == 0) throw UserError("at least one seed is needed", "--seeds");
   sweep.set("seed", value_or_fail(
                         expand_values(fmt::format("0-{}", *seeds - 1), CaseValueType::kUnsigned)));
 }
@@ -105,11 +104,11 @@ std::vector<std::pair<std::string, std::string>> resolve_target(const std::strin
 
 std::vector<Case> cases_of(const Invocation& invocation, const std::string& activity) {
   if (const auto text = invocation.value("--case")) {
+    const Result<Case> parsed = Case::parse(*text);
+    if (!parsed.ok()) throw UserError(parsed.error().text(), "--case", parsed.error().hint);
     if (!invocation.positionals.empty())
       throw UserError("--case names the whole case", invocation.positionals[0],
                       "leave the argument out");
-    const Result<Case> parsed = Case::parse(*text);
-    if (!parsed.ok()) throw UserError(parsed.error().text(), "--case", parsed.error().hint);
     const std::string& own = parsed->get("activity");
     if (own != activity && invocation.command_name != "sweep")
       throw UserError(fmt::format("the case's activity is '{}'", own), "--case",
@@ -183,6 +182,7 @@ std::map<std::string, Case> distinct_subjects(const std::vector<Case>& cases) {
 
 void check_cases(const std::vector<Case>& cases) {
   check_engines(cases);
+  for (const Case& one : cases) value_or_fail(plan_of(one));
   for (const auto& [key, one] : distinct_subjects(cases)) {
     if (!one.get("workload").empty()) {
       value_or_fail(choose_workload(one));
@@ -211,7 +211,7 @@ void prepare_data(const std::vector<Case>& cases) {
 
 std::vector<Case> shuffled_cases(const Invocation& invocation, const Sweep& sweep) {
   std::vector<Case> cases = expanded(sweep);
-  shuffle_cases(cases, static_cast<uint64_t>(invocation.integer("--order-seed").value_or(0)));
+  shuffle_cases(cases, invocation.seed("--order-seed").value_or(0));
   return cases;
 }
 

@@ -5,6 +5,19 @@
 #include "base/text.h"
 
 namespace assay::cli {
+namespace {
+
+// The number in a text that the parser has found to be one.
+template <class Number>
+std::optional<Number> checked(Result<Number> (*parse_number)(std::string_view),
+                              const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  const Result<Number> parsed = parse_number(*text);
+  ASSAY_ASSERT(parsed.ok(), "an option without a rule for its number: " + *text);
+  return *parsed;
+}
+
+}  // namespace
 
 std::optional<std::string> Invocation::value(std::string_view name) const {
   const auto found = options.find(name);
@@ -17,21 +30,15 @@ std::string Invocation::value_or(std::string_view name, std::string_view fallbac
 }
 
 std::optional<int64_t> Invocation::integer(std::string_view name) const {
-  const std::optional<std::string> text = value(name);
-  if (!text) return std::nullopt;
-  const Result<int64_t> parsed = parse_int(*text);
-  if (!parsed.ok() || *parsed < 0)
-    throw UserError("'" + *text + "' is not a whole number", std::string(name));
-  return *parsed;
+  return checked(parse_int, value(name));
+}
+
+std::optional<uint64_t> Invocation::seed(std::string_view name) const {
+  return checked(parse_uint, value(name));
 }
 
 std::optional<double> Invocation::number(std::string_view name) const {
-  const std::optional<std::string> text = value(name);
-  if (!text) return std::nullopt;
-  const Result<double> parsed = parse_double(*text);
-  if (!parsed.ok() || !(*parsed > 0))
-    throw UserError("'" + *text + "' is not a positive number", std::string(name));
-  return *parsed;
+  return checked(parse_double, value(name));
 }
 
 const Command* find_command(std::string_view name) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/numbers.h"
+
 namespace assay::cli {
 
 enum class OptionKind : unsigned char {
@@ -26,6 +28,7 @@ struct Option {
   std::string default_text;          // shown in help
   std::vector<std::string> choices;  // closed sets are checked, with the nearest match in the error
   std::string group = "Options";     // the heading in help
+  std::optional<NumberRule> number = std::nullopt;  // of every value
 };
 
 struct Positional {
@@ -52,8 +55,9 @@ class Invocation {
   bool has(std::string_view name) const { return options.find(name) != options.end(); }
   std::optional<std::string> value(std::string_view name) const;
   std::string value_or(std::string_view name, std::string_view fallback) const;
-  // Whole numbers and positive decimals; anything else is a UserError naming the option.
+  // Values of options with a NumberRule, which have been checked.
   std::optional<int64_t> integer(std::string_view name) const;
+  std::optional<uint64_t> seed(std::string_view name) const;
   std::optional<double> number(std::string_view name) const;
 };
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+
+#include "base/error.h"
 #include "cli/cases.h"
 #include "cli/commands.h"
 #include "cli/options.h"
@@ -8,6 +11,11 @@ namespace assay::cli {
 namespace {
 
 int run_infer(const Invocation& invocation) {
+  const std::string weights = invocation.value_or("--checkpoint", "");
+  std::error_code ignored;
+  if (!weights.empty() && !std::filesystem::is_regular_file(weights, ignored))
+    throw UserError("there is no such file of weights: " + weights, "--checkpoint",
+                    "'assay train' leaves them beside its database");
   return measure_cases(invocation, "infer", cases_of(invocation, "infer"));
 }
 

@@ -10,16 +10,19 @@ constexpr const char* kOutputGroup = "Options of output";
 
 Option case_list(std::string name, std::string value, std::string doc, std::string fallback,
                  std::vector<std::string> choices = {}) {
-  return {.name = std::move(name),
-          .kind = OptionKind::kList,
-          .value_name = std::move(value),
-          .doc = std::move(doc),
-          .default_text = std::move(fallback),
-          .choices = std::move(choices),
-          .group = kCaseGroup};
+  Option option{.name = std::move(name),
+                .kind = OptionKind::kList,
+                .value_name = std::move(value),
+                .doc = std::move(doc),
+                .default_text = std::move(fallback),
+                .choices = std::move(choices),
+                .group = kCaseGroup};
+  if (option.value_name == "N") option.number = rule_of_case_key(option.name.substr(2));
+  return option;
 }
 
-Option measuring(std::string name, std::string value, std::string doc, std::string fallback = "") {
+Option measuring(std::string name, std::string value, std::string doc, std::string fallback = "",
+                 std::optional<NumberRule> number = std::nullopt) {
   const OptionKind kind = value.empty() ? OptionKind::kFlag : OptionKind::kValue;
   return {.name = std::move(name),
           .kind = kind,
@@ -27,7 +30,8 @@ Option measuring(std::string name, std::string value, std::string doc, std::stri
           .doc = std::move(doc),
           .default_text = std::move(fallback),
           .choices = {},
-          .group = kMeasuringGroup};
+          .group = kMeasuringGroup,
+          .number = number};
 }
 
 }  // namespace
@@ -59,8 +63,8 @@ std::vector<Option> case_options() {
       case_list("--device", "NAME", "device of the engine: cpu, cuda:0, ...", "cpu"),
       case_list("--precision", "NAME", "precision policy", "f32",
                 {"f32", "tf32", "bf16", "f16", "int8"}),
-      case_list("--batch", "N", "items a step or call; 0 is the recipe's", "0"),
-      case_list("--threads", "N", "threads of the engine; 0 is every core", "0"),
+      case_list("--batch", "N", "items a step or call", "the recipe's"),
+      case_list("--threads", "N", "threads of the engine", "every core"),
       case_list("--seed", "N", "key of every random draw", "0"),
       case_list("--set", "KEY=VALUE", "overrides a number of the recipe, e.g. optimizer.rate=0.1",
                 ""),
@@ -76,15 +80,20 @@ std::vector<Option> case_options() {
 
 std::vector<Option> measuring_options() {
   return {
-      measuring("--timeout", "SECONDS", "a case that takes longer is ended and recorded", "3600"),
-      measuring("--repeat", "N", "exactly so many samples instead of the stopping rule"),
-      measuring("--min-time", "SECONDS", "sample at least so long", "0.5"),
-      measuring("--max-time", "SECONDS", "sample at most so long", "10"),
+      measuring("--timeout", "SECONDS", "a case that takes longer is ended and recorded", "3600",
+                above_zero()),
+      measuring("--repeat", "N", "exactly so many samples instead of the stopping rule", "",
+                whole(1)),
+      measuring("--min-time", "SECONDS", "sample at least so long", "0.5", above_zero()),
+      measuring("--max-time", "SECONDS", "sample at most so long", "10", above_zero()),
       measuring("--max-noise", "RATIO",
-                "stop when the 95 % interval of the mean is within this part of it", "0.01"),
+                "stop when the 95 % interval of the mean is within this part of it", "0.01",
+                above_zero(1)),
       measuring("--memory-limit", "BYTES", "a worker that grows beyond is ended and recorded",
-                "90 % of the machine's"),
-      measuring("--order-seed", "N", "the order of cases is shuffled by this", "0"),
+                "90 % of the machine's", whole(1, int64_t{1} << 50)),
+      measuring("--price", "USD", "price of this machine an hour, for what the rows say of costs",
+                "", above_zero()),
+      measuring("--order-seed", "N", "the order of cases is shuffled by this", "0", any_seed()),
       measuring("--resume", "", "continue the same command after it was interrupted"),
       measuring("--strict", "", "exit with 1 also for skipped and unsupported cases"),
       measuring("--dry-run", "", "list the cases and what they cost; measure nothing"),

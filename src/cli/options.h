@@ -14,6 +14,8 @@ Option format_option();
 Option db_option();
 std::vector<Option> case_options();  // engine, device, precision, batch, threads, seed, set, case
 std::vector<Option> measuring_options();  // stopping rule, timeout, order, resume, strict, dry run
+// What stands for an organisation that nobody has named: nothing is invented.
+inline constexpr const char* kNoOrganisation = "unknown";
 // --case names a whole case: no option that is a part of one may stand beside it.
 Conflict case_conflict(const std::vector<Option>& options);
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -28,6 +31,20 @@ void flush_results() {
 }
 
 void fail(const Error& error) { throw UserError(error.message, error.place, error.hint); }
+
+void check_can_be_written(const std::string& file, const std::string& option) {
+  const std::filesystem::path path(file);
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  std::error_code ignored;
+  const auto refuse = [&](const std::string& why) {
+    throw UserError(fmt::format("{} cannot be written: {}", file, why), option,
+                    "name another file");
+  };
+  if (std::filesystem::is_directory(path, ignored)) refuse("it is a folder");
+  if (!std::filesystem::is_directory(folder, ignored))
+    refuse(fmt::format("there is no folder {}", folder.string()));
+  if (access(folder.c_str(), W_OK | X_OK) != 0) refuse(std::strerror(errno));
+}
 
 void warn(std::string_view text) { std::fputs(fmt::format("warning: {}\n", text).c_str(), stderr); }
 

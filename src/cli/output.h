@@ -27,6 +27,10 @@ inline void ok_or_fail(const Result<void>& result) {
   if (!result.ok()) fail(result.error());
 }
 
+// What is written at the end of a long run is refused before it begins: a UserError naming the
+// option when `file` is a folder, or would lie in a folder that is not there or not writable.
+void check_can_be_written(const std::string& file, const std::string& option);
+
 // A remark on stderr: "warning: TEXT".
 void warn(std::string_view text);
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <list>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "study/sweep.h"
 
 namespace assay::cli {
 namespace {
@@ -30,24 +32,83 @@ const Option* find_option(const Command& command, std::string_view name) {
   return nullptr;
 }
 
-// CLI11 reports unknown options together with stray positionals; look for them first so that the
-// message names the option.
-void refuse_unknown_options(const Command& command, std::span<const std::string> arguments) {
+bool looks_like_option(const std::string& argument) {
+  // A negative number is a value.
+  return argument.size() >= 2 && argument[0] == '-' && !parse_double(argument).ok();
+}
+
+// "--seeds wants a whole number from 1 to 100000", with what it is when left out.
+[[noreturn]] void refuse_value(const Command& command, const Option& option,
+                               const std::optional<std::string>& given) {
+  std::string message = option.name + " wants ";
+  if (option.number)
+    message += wanted_text(*option.number);
+  else if (option.choices.empty())
+    message += "a value: " + option.name + " " + option.value_name;
+  else
+    message += "one of: " + join(option.choices, ", ");
+  if (given) message += fmt::format(", not '{}'", *given);
+  throw UserError(message, "assay " + command.name,
+                  option.default_text.empty()
+                      ? help_hint(command)
+                      : fmt::format("without {} it is {}", option.name, option.default_text));
+}
+
+// CLI11 speaks of its own types and reports unknown options together with stray arguments; what is
+// wrong is looked for first, so that the message is ours and names the option.
+void check_options(const Command& command, std::span<const std::string> arguments) {
   std::vector<std::string> known{"--help"};
   for (const Option& option : command.options) known.push_back(option.name);
+  std::set<std::string> given;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") return;
-    if (argument.size() < 2 || argument[0] != '-' || argument == "-h") continue;
-    if (parse_double(argument).ok()) continue;  // a negative number
+    if (!looks_like_option(argument)) {
+      if (argument.starts_with('-') && argument != "-")
+        throw UserError(fmt::format("unexpected argument '{}'", argument), "assay " + command.name,
+                        help_hint(command));
+      continue;
+    }
     const size_t equals = argument.find('=');
     const std::string name = argument.substr(0, equals);
-    if (name == "--help") continue;
     const Option* option = find_option(command, name);
     if (option == nullptr)
       throw UserError(fmt::format("unknown option '{}'", name), "assay " + command.name,
                       nearest_hint(name, known, help_hint(command)));
-    if (option->kind != OptionKind::kFlag && equals == std::string::npos) ++i;  // skip its value
+    if (option->kind == OptionKind::kFlag) {
+      if (equals != std::string::npos)
+        throw UserError(fmt::format("{} takes no value", name), "assay " + command.name,
+                        fmt::format("type {} alone, or leave it out", name));
+      continue;
+    }
+    if (!given.insert(name).second && option->kind == OptionKind::kValue)
+      throw UserError(fmt::format("{} is given twice", name), "assay " + command.name,
+                      "it takes one value");
+    if (equals != std::string::npos) {
+      if (equals + 1 == argument.size()) refuse_value(command, *option, std::nullopt);
+      continue;
+    }
+    ++i;  // its value
+    if (i == arguments.size() || arguments[i].empty() || looks_like_option(arguments[i]))
+      refuse_value(command, *option, std::nullopt);
+  }
+}
+
+// Every number of a value, of a list and of a range.
+void check_numbers(const Command& command, const Option& option,
+                   std::span<const std::string> values) {
+  if (!option.number) return;
+  for (const std::string& given : values) {
+    Result<std::vector<std::string>> parts = std::vector<std::string>{given};
+    if (option.kind == OptionKind::kList)
+      parts = expand_values(given, option.number->kind == NumberKind::kDecimal
+                                       ? CaseValueType::kNumber
+                                       : CaseValueType::kInteger);
+    if (!parts.ok())
+      throw UserError(parts.error().message, option.name,
+                      parts.error().hint.empty() ? help_hint(command) : parts.error().hint);
+    for (const std::string& part : *parts)
+      if (!allows(*option.number, part)) refuse_value(command, option, part);
   }
 }
 
@@ -59,7 +120,7 @@ void check_choices(const Option& option, std::span<const std::string> values) {
     for (const std::string& part : parts) {
       if (std::find(option.choices.begin(), option.choices.end(), part) != option.choices.end())
         continue;
-      throw UserError(fmt::format("'{}' is not a value of {}", part, option.name), "",
+      throw UserError(fmt::format("{} cannot be '{}'", option.name, part), "",
                       nearest_hint(part, option.choices,
                                    fmt::format("one of: {}", join(option.choices, ", "))));
     }
@@ -114,7 +175,7 @@ Invocation parse(const Command& command, std::span<const std::string> arguments)
       return invocation;
     }
   }
-  refuse_unknown_options(command, arguments);
+  check_options(command, arguments);
 
   CLI::App app;
   app.set_help_flag();
@@ -136,15 +197,13 @@ Invocation parse(const Command& command, std::span<const std::string> arguments)
   try {
     app.parse(reversed);
   } catch (const CLI::ParseError& error) {
-    throw UserError(error.what(), "assay " + command.name, help_hint(command));
+    throw UserError(fmt::format("the command line cannot be read: {}", error.what()),
+                    "assay " + command.name, help_hint(command));
   }
   for (const Parsed& target : parsed) {
     if (target.handle->count() == 0) continue;
-    if (target.option->kind == OptionKind::kValue && target.values.size() > 1)
-      throw UserError(
-          fmt::format("{} is given {} times", target.option->name, target.values.size()),
-          "assay " + command.name, "it takes one value");
     check_choices(*target.option, target.values);
+    check_numbers(command, *target.option, target.values);
     invocation.options[target.option->name] = target.values;
   }
   check_positionals(command, invocation);

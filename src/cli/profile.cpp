@@ -33,14 +33,14 @@ struct Profiled {
 // Sizes of symbolic dimensions: --batch, and every --bind dim=value.
 std::map<std::string, int64_t> bindings(const Invocation& invocation) {
   std::map<std::string, int64_t> sizes;
-  sizes["batch"] = std::max<int64_t>(1, invocation.integer("--batch").value_or(1));
+  sizes["batch"] = invocation.integer("--batch").value_or(1);
   const auto given = invocation.options.find("--bind");
   if (given == invocation.options.end()) return sizes;
   for (const std::string& text : given->second) {
     const size_t equals = text.find('=');
     const Result<int64_t> value =
         equals == std::string::npos ? Result<int64_t>(0) : parse_int(text.substr(equals + 1));
-    if (equals == 0 || !value.ok() || *value < 1)
+    if (equals == 0 || !value.ok() || *value < 1 || *value > INT32_MAX)
       throw UserError(fmt::format("'{}' is not DIM=SIZE", text), "--bind",
                       "for example --bind sequence=128");
     sizes[text.substr(0, equals)] = *value;
@@ -149,6 +149,9 @@ Json total_row(const Profiled& profiled, const GraphCount& total) {
 }
 
 int run_profile(const Invocation& invocation) {
+  if (invocation.has("--train"))
+    throw UserError("the counts of training are not part of this version", "--train",
+                    "leave it out: inference is counted");
   const Profiled profiled = open(invocation);
   const GraphCount total = value_or_fail(count(profiled.graph));
   Json rows = Json::array();
@@ -164,13 +167,15 @@ int run_profile(const Invocation& invocation) {
 }
 
 Option option(std::string name, OptionKind kind, std::string value_name, std::string doc,
-              std::string fallback, std::vector<std::string> choices = {}) {
+              std::string fallback, std::vector<std::string> choices = {},
+              std::optional<NumberRule> number = std::nullopt) {
   return {.name = std::move(name),
           .kind = kind,
           .value_name = std::move(value_name),
           .doc = std::move(doc),
           .default_text = std::move(fallback),
-          .choices = std::move(choices)};
+          .choices = std::move(choices),
+          .number = number};
 }
 
 }  // namespace
@@ -185,10 +190,13 @@ Command profile_command() {
       .positionals = {{"NAME", "a model or a workload of 'assay list'"}},
       .options = {option("--variant", OptionKind::kValue, "NAME",
                          "published sizes (reference) or a workload's variant", "reference"),
-                  option("--batch", OptionKind::kValue, "N", "items a call", "1"),
+                  option("--batch", OptionKind::kValue, "N", "items a call", "1", {},
+                         rule_of_case_key("batch")),
                   option("--bind", OptionKind::kList, "DIM=SIZE", "size of another dimension", ""),
                   option("--precision", OptionKind::kValue, "NAME", "precision policy", "f32",
                          {"f32", "tf32", "bf16", "f16"}),
+                  option("--train", OptionKind::kFlag, "",
+                         "counts of training too; refused, as this version has none", ""),
                   option("--per-node", OptionKind::kFlag, "", "one row an operator", ""),
                   format_option()},
       .conflicts = {},

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/cases.h"
 #include "cli/environment.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/plan_rows.h"
 #include "machine/version.h"
@@ -74,7 +75,6 @@ std::optional<Bytes> memory_limit(const Invocation& invocation) {
 StoppingOptions stopping_options(const Invocation& invocation, StoppingOptions defaults) {
   StoppingOptions stopping = defaults;
   if (const std::optional<int64_t> repeat = invocation.integer("--repeat")) {
-    if (*repeat == 0) throw UserError("at least one sample is needed", "--repeat");
     stopping.min_samples = *repeat;
     stopping.max_samples = *repeat;
     stopping.min_time_s = 0;
@@ -116,6 +116,8 @@ SupervisorOptions Session::supervisor_options(const CaseGroup& group) {
   options.checkpoint_folder = checkpoint_folder(store_);
   options.checkpoint = invocation_.value_or("--checkpoint", "");
   options.mllog = invocation_.value_or("--mllog", "");
+  options.organisation = invocation_.value_or("--organisation", kNoOrganisation);
+  options.price_per_hour_usd = invocation_.number("--price");
   options.budget_s = group.budget_s;
   options.budget_name = group.part;
   if (!group.part.empty()) options.facts["part"] = group.part;
@@ -171,7 +173,7 @@ int Session::finish() {
 int measure_cases(const Invocation& invocation, const std::string& command,
                   std::vector<Case> cases) {
   const StoppingOptions stopping = stopping_options(invocation);
-  shuffle_cases(cases, static_cast<uint64_t>(invocation.integer("--order-seed").value_or(0)));
+  shuffle_cases(cases, invocation.seed("--order-seed").value_or(0));
   if (invocation.has("--dry-run")) return print_plan(invocation, cases, stopping);
   check_cases(cases);
   Session session(invocation, command);

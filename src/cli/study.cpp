@@ -57,6 +57,8 @@ void write_study_report(Session& session, const Study& study, const Invocation& 
 
 int run_study(const Invocation& invocation) {
   const Study study = value_or_fail(read_study(study_file(invocation.positionals[0])));
+  const std::string out = invocation.value_or("--out", study.report);
+  if (!out.empty()) check_can_be_written(out, "--out");
   const std::vector<PartCases> parts = cases_of_parts(invocation, study);
   std::vector<Case> all;
   for (const PartCases& part : parts) all.insert(all.end(), part.cases.begin(), part.cases.end());

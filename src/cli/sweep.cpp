@@ -19,13 +19,15 @@ Command sweep_command() {
   const std::string group = cases.front().group;
   const auto list = [&](std::string name, std::string value, std::string doc,
                         std::vector<std::string> choices = {}) {
-    return Option{.name = std::move(name),
+    Option option{.name = std::move(name),
                   .kind = OptionKind::kList,
                   .value_name = std::move(value),
                   .doc = std::move(doc),
                   .default_text = "",
                   .choices = std::move(choices),
                   .group = group};
+    if (option.value_name == "N") option.number = rule_of_case_key(option.name.substr(2));
+    return option;
   };
   cases.push_back(list("--steps", "N", "train so many steps"));
   cases.push_back(list("--epochs", "N", "train so many epochs"));

@@ -5,12 +5,17 @@
 #include "cli/cases.h"
 #include "cli/commands.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/session.h"
 
 namespace assay::cli {
 namespace {
 
 int run_train(const Invocation& invocation) {
+  if (invocation.has("--organisation") && !invocation.has("--mllog"))
+    throw UserError("--organisation is for the MLPerf log, and none is asked for", "--organisation",
+                    "add --mllog FILE, or leave it out");
+  if (const auto log = invocation.value("--mllog")) check_can_be_written(*log, "--mllog");
   std::vector<Case> cases = cases_of(invocation, "train");
   for (const Case& one : cases)
     if (one.get("workload").empty())
@@ -20,14 +25,22 @@ int run_train(const Invocation& invocation) {
   return measure_cases(invocation, "train", std::move(cases));
 }
 
-Option value(std::string name, std::string value_name, std::string doc) {
+Option value(std::string name, std::string value_name, std::string doc,
+             std::optional<NumberRule> number = std::nullopt) {
   return {.name = std::move(name),
           .kind = OptionKind::kValue,
           .value_name = std::move(value_name),
           .doc = std::move(doc),
           .default_text = "",
           .choices = {},
-          .group = "Options of training"};
+          .group = "Options of training",
+          .number = number};
+}
+
+Option organisation_option() {
+  Option option = value("--organisation", "NAME", "who runs it, for the MLPerf log");
+  option.default_text = kNoOrganisation;
+  return option;
 }
 
 }  // namespace
@@ -45,12 +58,15 @@ Command train_command() {
           "'assay infer' finds them.",
       .positionals = {{"WORKLOAD", "what to train; 'all' is every workload of the variant", false,
                        true}},
-      .options = joined({{value("--seeds", "N", "seeds 0 to N-1"),
-                          value("--steps", "N", "so many steps without target: throughput only"),
-                          value("--epochs", "N", "so many epochs instead of the recipe's"),
+      .options = joined({{value("--seeds", "N", "seeds 0 to N-1", whole(1, 100'000)),
+                          value("--steps", "N", "so many steps without target: throughput only",
+                                rule_of_case_key("steps")),
+                          value("--epochs", "N", "so many epochs instead of the recipe's",
+                                rule_of_case_key("epochs")),
                           value("--mllog", "FILE",
                                 "writes the MLPerf training log; with several "
-                                "seeds one a seed, FILE-seedN")},
+                                "seeds one a seed, FILE-seedN"),
+                          organisation_option()},
                          cases,
                          measuring_options()}),
       .conflicts = {{"--steps", {"--epochs"}},

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kVersion = "v1:";
 constexpr std::string_view kOverride = "set.";
+constexpr double kMost = 2147483647;  // of what is counted
 
 const std::string& empty_text() {
   static const std::string text;
@@ -103,9 +104,10 @@ Error invalid(std::string message, const CaseKey& key) {
   return Error{ErrorCode::kInvalid, std::move(message), "case key '" + key.name + "'"};
 }
 
-Result<std::string> at_least(const CaseKey& key, double value, std::string text) {
-  if (value >= key.minimum) return text;
-  return invalid("'" + text + "' is below " + shortest(key.minimum), key);
+Result<std::string> within(const CaseKey& key, double value, std::string text) {
+  if (value < key.minimum) return invalid("'" + text + "' is below " + shortest(key.minimum), key);
+  if (value > key.maximum) return invalid("'" + text + "' is above " + shortest(key.maximum), key);
+  return text;
 }
 
 Result<std::string> canonical_boolean(const CaseKey& key, const std::string& value) {
@@ -123,7 +125,7 @@ Result<std::string> canonical(const CaseKey& key, const std::string& value) {
     case CaseValueType::kInteger: {
       const Result<int64_t> number = parse_int(value);
       if (!number.ok()) return invalid("'" + value + "' is not an integer", key);
-      return at_least(key, static_cast<double>(*number), std::to_string(*number));
+      return within(key, static_cast<double>(*number), std::to_string(*number));
     }
     case CaseValueType::kUnsigned: {
       const Result<uint64_t> number = parse_uint(value);
@@ -135,7 +137,7 @@ Result<std::string> canonical(const CaseKey& key, const std::string& value) {
       if (!number.ok() || !std::isfinite(*number)) {
         return invalid("'" + value + "' is not a finite number", key);
       }
-      return at_least(key, *number, shortest(*number == 0 ? 0.0 : *number));
+      return within(key, *number, shortest(*number == 0 ? 0.0 : *number));
     }
     case CaseValueType::kBoolean:
       return canonical_boolean(key, value);
@@ -179,23 +181,24 @@ std::string_view case_value_type_name(CaseValueType type) {
 std::span<const CaseKey> case_keys() {
   using enum CaseValueType;
   static const std::array<CaseKey, 16> keys = {{
-      {"activity", kText, "", 0, "what is done: train, infer, profile ... (always printed)"},
-      {"workload", kText, "", 0, "a name of workloads/"},
-      {"model", kText, "", 0, "a model of Assay, where no workload is meant"},
-      {"file", kText, "", 0, "an ONNX file, where neither is meant"},
-      {"variant", kText, "small", 0, "size of the workload or model"},
-      {"engine", kText, "torch", 0, "framework that executes the graph"},
-      {"device", kText, "cpu", 0, "device of the engine: cpu, cuda:0 ..."},
-      {"precision", kText, "f32", 0, "precision policy: f32, tf32, bf16, f16, int8"},
-      {"batch", kInteger, "0", 0, "items a step or call; 0 = the recipe's"},
-      {"threads", kInteger, "0", 0, "threads of the engine; 0 = every hardware thread"},
-      {"replicas", kInteger, "1", 1, "data-parallel processes"},
-      {"scenario", kText, "throughput", 0, "how inference is loaded"},
-      {"level", kInteger, "2", 0,
+      {"activity", kText, "", 0, 0, "what is done: train, infer, profile ... (always printed)"},
+      {"workload", kText, "", 0, 0, "a name of workloads/"},
+      {"model", kText, "", 0, 0, "a model of Assay, where no workload is meant"},
+      {"file", kText, "", 0, 0, "an ONNX file, where neither is meant"},
+      {"variant", kText, "small", 0, 0, "size of the workload or model"},
+      {"engine", kText, "torch", 0, 0, "framework that executes the graph"},
+      {"device", kText, "cpu", 0, 0, "device of the engine: cpu, cuda:0 ..."},
+      {"precision", kText, "f32", 0, 0, "precision policy: f32, tf32, bf16, f16, int8"},
+      {"batch", kInteger, "0", 0, kMost, "items a step or call; 0 = the recipe's"},
+      {"threads", kInteger, "0", 0, 65536, "threads of the engine; 0 = every hardware thread"},
+      {"replicas", kInteger, "1", 1, 65536, "data-parallel processes"},
+      {"scenario", kText, "throughput", 0, 0, "how inference is loaded"},
+      {"level", kInteger, "2", 0, 2,
        "optimisation level of the engine: 0 none ... 2 all that is safe"},
-      {"seed", kUnsigned, "0", 0, "key of every random draw"},
-      {"steps", kInteger, "0", 0, "stop training after so many steps; 0 = train to the target"},
-      {"epochs", kNumber, "0", 0, "length of the schedule in epochs; 0 = the recipe's"},
+      {"seed", kUnsigned, "0", 0, 0, "key of every random draw"},
+      {"steps", kInteger, "0", 0, kMost,
+       "stop training after so many steps; 0 = train to the target"},
+      {"epochs", kNumber, "0", 0, 1e6, "length of the schedule in epochs; 0 = the recipe's"},
   }};
   return keys;
 }

@@ -27,7 +27,8 @@ struct CaseKey {
   std::string name;
   CaseValueType type = CaseValueType::kText;
   std::string default_value;  // frozen for v1
-  double minimum = 0;         // of integers and numbers
+  double minimum = 0;         // of integers and numbers, as is the next
+  double maximum = 0;
   std::string doc;
 };
 

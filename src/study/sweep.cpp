@@ -26,7 +26,8 @@ Result<std::vector<std::string>> expand_range(std::string_view part, size_t dash
   const std::string_view last_text =
       part.substr(dash + 1, star == std::string_view::npos ? star : star - dash - 1);
   const auto invalid = [&](std::string_view why) {
-    return Error{ErrorCode::kInvalid, fmt::format("'{}' is no range: {}", part, why)};
+    return Error{ErrorCode::kInvalid, fmt::format("'{}' is no range: {}", part, why), "",
+                 "a range is 1-8, or with a factor 1-64*2 (1, 2, 4 ... 64)"};
   };
   const Result<int64_t> first = parse_int(part.substr(0, dash));
   const Result<int64_t> last = parse_int(last_text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Commands that measure nothing, driven as a user would.
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
@@ -96,14 +97,33 @@ TEST_F(CommandsTest, ListsEveryKind) {
 }
 
 TEST_F(CommandsTest, ListsWorkloadsWithTheirTargets) {
-  bool found = false;
+  std::vector<std::string> variants;
   for (const Json& row : rows({"list", "workloads"})) {
     if (row["name"] != "image-classification") continue;
-    found = true;
+    variants.push_back(row["variant"]);
     EXPECT_EQ(row["metric"], "top1");
     EXPECT_GE(row["target"].get<double>(), 0.5);
+    EXPECT_EQ(row["dataset"], row["variant"] == "small" ? "fashion-mnist" : "imagenet");
   }
-  EXPECT_TRUE(found);
+  EXPECT_THAT(variants, testing::ElementsAre("small", "reference"));
+  size_t names = 0;
+  for (const Json& row : rows({"list"})) names += row["name"] == "image-classification" ? 1 : 0;
+  EXPECT_EQ(names, 1U);
+}
+
+TEST_F(CommandsTest, ACatalogueDoesNotSayOfEveryLineThatItIsMeasured) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"schema", "train"}, {"list", "models"}, {"list", "studies"}, {"profile", "resnet"}}) {
+    const Finished finished = run(arguments);
+    EXPECT_EQ(finished.code, 0) << finished.err;
+    EXPECT_THAT(finished.out, Not(HasSubstr("measured\n"))) << finished.out;
+  }
+}
+
+TEST_F(CommandsTest, TheEnvironmentIsALineAField) {
+  const std::string out = run({"env"}).out;
+  EXPECT_THAT(out, HasSubstr("\nengines "));
+  for (const std::string& line : split(out, '\n')) EXPECT_LE(line.size(), 100U) << line;
 }
 
 TEST_F(CommandsTest, EnvNamesTheMachine) {
@@ -137,6 +157,9 @@ TEST_F(CommandsTest, ProfileRefusesWhatItCannotRead) {
   EXPECT_THAT(run({"profile", "resnte"}).err, HasSubstr("did you mean 'resnet'"));
   EXPECT_THAT(run({"profile", "resnet", "--bind", "batch"}).err, HasSubstr("DIM=SIZE"));
   EXPECT_THAT(run({"profile", "resnet", "--variant", "tiny"}).err, HasSubstr("no variant 'tiny'"));
+  const Finished train = run({"profile", "resnet", "--train"});
+  EXPECT_EQ(train.code, 2);
+  EXPECT_THAT(train.err, HasSubstr("the counts of training are not part of this version"));
 }
 
 TEST_F(CommandsTest, SchemaListsFields) {
@@ -168,6 +191,18 @@ TEST_F(CommandsTest, ReportNeedsADatabase) {
   EXPECT_EQ(report.code, 2);
   EXPECT_THAT(report.err, StartsWith("error: "));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "report.html"));
+}
+
+TEST_F(CommandsTest, WhatIsNoDatabaseIsNamed) {
+  for (const auto& [file, words] : std::map<std::string, std::string>{
+           {"/etc/passwd", "error: the file is not a database (/etc/passwd)\nhint: "},
+           {"/tmp", "error: the database is a folder (/tmp)\n"},
+           {"/dev/null", "(/dev/null)\n"},
+           {"/none/a.db", "error: there is no database (/none/a.db)\n"}}) {
+    const Finished report = run({"report", "--db", file});
+    EXPECT_EQ(report.code, 2) << file;
+    EXPECT_THAT(report.err, HasSubstr(words)) << file;
+  }
 }
 
 TEST_F(CommandsTest, AFullDiskIsAnErrorAClosedPipeIsNot) {

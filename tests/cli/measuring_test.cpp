@@ -184,6 +184,73 @@ TEST_F(MeasuringTest, ContradictionsAreRefused) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "assay.db"));
 }
 
+TEST_F(MeasuringTest, ABadCaseIsWhatIsWrongWhateverStandsBesideIt) {
+  const Finished infer = run({"infer", "image-classification", "--case", "v1:nonsense=1"});
+  EXPECT_EQ(infer.code, 2);
+  EXPECT_THAT(infer.err, HasSubstr("unknown case key 'nonsense'"));
+}
+
+TEST_F(MeasuringTest, ADeviceThatIsNotHereIsNamed) {
+  const Finished infer = run({"infer", "image-classification", "--engine", "reference", "--device",
+                              "cuda:1", "--repeat", "1", "--format", "json"});
+  EXPECT_EQ(infer.code, 0) << infer.err;
+  const Json row = rows_of(infer).at(0);
+  EXPECT_EQ(row["status"], "unsupported");
+  EXPECT_THAT(row["reason"].get<std::string>(),
+              testing::StartsWith("reference cannot run f32 on cuda:1: "));
+  EXPECT_EQ(rows_of(run({"infer", "image-classification", "--engine", "null", "--device", "cuda:0",
+                         "--format", "json"}))
+                .at(0)["status"],
+            "unsupported");
+  const Finished nonsense = run({"infer", "image-classification", "--device", "toaster"});
+  EXPECT_EQ(nonsense.code, 2);
+  EXPECT_THAT(nonsense.err, HasSubstr("toaster"));
+}
+
+TEST_F(MeasuringTest, APriceMakesCosts) {
+  const Finished train = run({"train", "image-classification", "--engine", "null", "--steps", "5",
+                              "--price", "3.6", "--format", "json"});
+  ASSERT_EQ(train.code, 0) << train.err;
+  const Json row = rows_of(train).at(0);
+  EXPECT_NEAR(row["cost_usd"].get<double>(), row["time_s"].get<double>() / 1000, 1e-9);
+  EXPECT_NEAR(row["cost_per_million_usd"].get<double>(),
+              1000 / row["throughput_per_s"].get<double>(), 1e-9);
+  const Finished free = run({"infer", "image-classification", "--engine", "null", "--batch", "4",
+                             "--repeat", "3", "--format", "json"});
+  EXPECT_TRUE(rows_of(free).at(0)["cost_usd"].is_null());
+  EXPECT_THAT(rows_of(free).at(0)["missing"]["cost_usd"].get<std::string>(), HasSubstr("--price"));
+}
+
+TEST_F(MeasuringTest, TheMlperfLogInventsNobodyAndNothing) {
+  const std::vector<std::string> arguments{
+      "train", "image-classification", "--engine", "null", "--steps", "2", "--mllog", "log.txt"};
+  ASSERT_EQ(run(arguments).code, 0);
+  const std::string log = read_file(folder_ / "log.txt").value();
+  EXPECT_THAT(log, HasSubstr(R"("key": "submission_org", "value": "unknown")"));
+  EXPECT_THAT(log, testing::ContainsRegex(R"("key": "submission_platform", "value": "[0-9]+ x )"));
+  std::vector<std::string> named = arguments;
+  named.insert(named.end(), {"--organisation", "Example Org"});
+  ASSERT_EQ(run(named).code, 0);
+  EXPECT_THAT(read_file(folder_ / "log.txt").value(),
+              HasSubstr(R"("key": "submission_org", "value": "Example Org")"));
+  EXPECT_THAT(run({"train", "image-classification", "--organisation", "Example"}).err,
+              HasSubstr("--organisation is for the MLPerf log"));
+}
+
+TEST_F(MeasuringTest, WhatCannotBeWrittenIsRefusedBeforeAnythingRuns) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"train", "image-classification", "--engine", "null", "--steps", "1", "--mllog",
+            "/none/log.txt"},
+           {"train", "image-classification", "--engine", "null", "--steps", "1", "--mllog", "/tmp"},
+           {"study", "quick", "--out", "/none/report.html"},
+           {"infer", "image-classification", "--engine", "null", "--checkpoint", "/none/w"}}) {
+    const Finished refused = run(arguments);
+    EXPECT_EQ(refused.code, 2) << join(arguments, " ");
+    EXPECT_THAT(refused.err, HasSubstr("hint: ")) << join(arguments, " ");
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "assay.db"));
+}
+
 TEST_F(MeasuringTest, WithoutAnyEngineItSaysHowToGetOne) {
   const Finished train = run({"train", "image-classification", "--steps", "1"},
                              {{"ASSAY_ENGINES", folder_.path().string()}});

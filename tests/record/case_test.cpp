@@ -87,6 +87,8 @@ TEST(Case, RefusesValuesOfTheWrongType) {
   EXPECT_THAT(error_of("v1:batch=4.5"), HasSubstr("case key 'batch'"));
   EXPECT_THAT(error_of("v1:batch=-1"), HasSubstr("below 0"));
   EXPECT_THAT(error_of("v1:replicas=0"), HasSubstr("below 1"));
+  EXPECT_THAT(error_of("v1:batch=99999999999"), HasSubstr("above 2147483647"));
+  EXPECT_THAT(error_of("v1:level=9"), HasSubstr("above 2"));
   EXPECT_THAT(error_of("v1:batch=9223372036854775808"), HasSubstr("not an integer"));
   EXPECT_THAT(error_of("v1:seed=-1"), HasSubstr("unsigned 64-bit"));
   EXPECT_THAT(error_of("v1:seed=18446744073709551616"), HasSubstr("unsigned 64-bit"));
@@ -115,12 +117,12 @@ std::string random_text(RandomStream& random) {
   return text;
 }
 
-std::string random_value(RandomStream& random, CaseValueType type) {
-  switch (type) {
+std::string random_value(RandomStream& random, const CaseKey& key) {
+  switch (key.type) {
     case CaseValueType::kText:
       return random_text(random);
     case CaseValueType::kInteger:
-      return std::to_string(1 + random.below(uint64_t{1} << 62));
+      return std::to_string(1 + random.below(static_cast<uint64_t>(key.maximum)));
     case CaseValueType::kUnsigned:
       return std::to_string(random.next_u64());
     case CaseValueType::kNumber:
@@ -137,7 +139,7 @@ TEST(Case, ParsesBackToItselfWhateverItHolds) {
   for (int round = 0; round < 2000; ++round) {
     Case c;
     for (const CaseKey& key : case_keys()) {
-      if (random.bernoulli(0.4)) c = *c.with(key.name, random_value(random, key.type));
+      if (random.bernoulli(0.4)) c = *c.with(key.name, random_value(random, key));
     }
     if (random.bernoulli(0.3)) c = *c.with("set.optimizer.rate", random_text(random));
     if (random.bernoulli(0.3)) c = *c.with("set.a-b.c_d", "");
