@@ -27,6 +27,7 @@ target_include_directories(assay_options INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(ASSAY_SANITIZE)
   # GCC's own manual: with sanitizers -Wmaybe-uninitialized gives false alarms (here on variants).
   target_compile_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-sanitize-recover=all
-                                                 -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+                                                 -fno-omit-frame-pointer)
+  target_compile_options(assay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE})
 endif()

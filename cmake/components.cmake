@@ -30,20 +30,22 @@ function(assay_test name)
   target_compile_definitions(test_${name} PRIVATE ASSAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                                   ASSAY_BINARY_DIR="${CMAKE_BINARY_DIR}")
   target_link_libraries(test_${name} PRIVATE assay_options ${ARG_LINK} GTest::gmock_main)
+  # Half of all compile time is test code, and it need not be fast.
+  target_compile_options(test_${name} PRIVATE -O0)
   gtest_discover_tests(test_${name} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${name}/"
                        PROPERTIES TIMEOUT 300 LABELS "${ARG_LABELS}")
 endfunction()
 
 add_custom_target(fuzzers)
 # assay_fuzz(NAME SOURCE file [LINK target...]): the libFuzzer program NAME_fuzz, part of the target
-# `fuzzers`. Only the preset fuzz builds it; its seeds lie in tests/COMPONENT/corpus/NAME, where NAME
+# `fuzzers`. Only the preset asan builds it; its seeds lie in tests/COMPONENT/corpus/NAME, where NAME
 # is without the component.
 function(assay_fuzz name)
   cmake_parse_arguments(ARG "" "SOURCE" "LINK" ${ARGN})
   if(NOT ASSAY_FUZZ)
     return()
   endif()
-  add_executable(${name}_fuzz EXCLUDE_FROM_ALL ${ARG_SOURCE})
+  add_executable(${name}_fuzz ${ARG_SOURCE})
   target_include_directories(${name}_fuzz PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name}_fuzz PRIVATE assay_options ${ARG_LINK})
   target_link_options(${name}_fuzz PRIVATE -fsanitize=fuzzer)

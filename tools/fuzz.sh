@@ -3,7 +3,7 @@
 #
 # Runs every fuzz target for a while: fuzz.sh [SECONDS] [COMPONENT/NAME...]; default 10 seconds, all.
 # tests/COMPONENT/NAME_fuzz.cpp starts from the seeds in tests/COMPONENT/corpus/NAME, which are not
-# changed. A crash prints the input in base64. `./dev build fuzz` builds the targets.
+# changed. A crash prints the input in base64. `./dev build asan` builds the targets.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -21,9 +21,9 @@ trap 'rm -rf "$work"' EXIT
 fuzz() {
   local component=${1%/*} name=${1##*/}
   local seeds=tests/$component/corpus/$name id=${component}_$name
-  local program=build/fuzz/fuzz/${id}_fuzz
+  local program=build/asan/fuzz/${id}_fuzz
   if [[ ! -x $program ]]; then
-    echo "no program $program (./dev build fuzz)" >"$work/$id.log"
+    echo "no program $program (./dev build asan)" >"$work/$id.log"
     return 1
   fi
   if [[ -z $(ls -A "$seeds" 2>/dev/null) ]]; then
