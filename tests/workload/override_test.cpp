@@ -92,7 +92,7 @@ TEST(RecipeJson, ChangesWithEveryFieldOfTheRecipe) {
   const std::string before = recipe_json(shipped(), small()).dump();
   const Overrides changes = {
       {"batch", "64"},
-      {"epochs", "3"},
+      {"epochs", "5"},
       {"evaluations_per_epoch", "1"},
       {"evaluation_batch", "100"},
       {"target", "0.5"},
