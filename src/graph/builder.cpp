@@ -317,6 +317,22 @@ std::vector<ValueId> GraphBuilder::append(const OpEntry& op, std::vector<ValueId
   return ids;
 }
 
+ValueId GraphBuilder::demand_output(uint32_t node, size_t output) {
+  const Node& n = graph_.nodes_[node];
+  if (output < n.outputs.size() && n.outputs[output] != kNoValue) return n.outputs[output];
+  const size_t count = std::max(output + 1, n.outputs.size());
+  ASSAY_ASSERT(count <= n.op->max_outputs, n.op->type + " has no such output");
+  auto types = infer(*n.op, n.inputs, count, n.attributes);
+  ASSAY_ASSERT(types.ok(), types.error().text());
+  const ValueId id = new_value(unique_name(n.name + "." + std::to_string(output)),
+                               std::move((*types)[output]), ValueKind::kComputed);
+  graph_.values_[id].producer = node;
+  graph_.values_[id].output_index = static_cast<uint32_t>(output);
+  graph_.nodes_[node].outputs.resize(count, kNoValue);
+  graph_.nodes_[node].outputs[output] = id;
+  return id;
+}
+
 void GraphBuilder::rename(ValueId value, std::string name) {
   Value& v = graph_.values_[value];
   if (v.name == name) return;

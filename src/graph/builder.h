@@ -64,6 +64,9 @@ class GraphBuilder {
                                    std::vector<ValueId> inputs, std::vector<TensorType> types,
                                    Attributes attributes, Names names);
 
+  // An output of a node that was omitted when it was added, now asked for.
+  ValueId demand_output(uint32_t node, size_t output);
+
   // Also names it, if a name is given: a computed value that had the name gets another.
   void output(ValueId value, std::string name = "");
   void rename(ValueId value, std::string name);  // made unique

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "graph/ops/families.h"
+#include "graph/ops/gradient.h"
 
 namespace assay {
 namespace {
@@ -67,6 +68,15 @@ const OpEntry* OpTable::find(std::string_view domain, std::string_view type) con
   return place != entries_.end() && key(*place) == wanted ? place->get() : nullptr;
 }
 
+void OpTable::set_gradient(std::string_view domain, std::string_view type,
+                           GradientFunction gradient) {
+  const std::tuple<std::string_view, std::string_view> wanted(domain, type);
+  const auto place = std::ranges::lower_bound(entries_, wanted, {}, key);
+  ASSAY_ASSERT(place != entries_.end() && key(*place) == wanted && (*place)->gradient == nullptr,
+               "a gradient of no operator, or a second one: " + std::string(type));
+  (*place)->gradient = gradient;
+}
+
 std::vector<const OpEntry*> OpTable::entries() const {
   std::vector<const OpEntry*> all;
   for (const auto& entry : entries_) all.push_back(entry.get());
@@ -103,6 +113,11 @@ const OpTable& op_table() {
     add_index_ops(t);
     add_source_ops(t);
     add_training_ops(t);
+    add_backward_ops(t);
+    add_backward_norm_ops(t);
+    add_backward_index_ops(t);
+    add_backward_pool_ops(t);
+    add_gradients(t);
     return t;
   }();
   return table;

@@ -82,12 +82,13 @@ struct KernelContext {
 };
 
 class GraphBuilder;
-// What a gradient sees. Adds nodes that compute the gradients of the inputs from those of the
-// outputs.
+// What a gradient sees. It adds nodes that compute the gradients of those inputs that are wanted
+// from the gradients of the outputs, by means of graph/ops/gradient.h.
 struct GradientContext {
-  GraphBuilder& builder;
-  const Node& node;
+  GraphBuilder& builder;                      // holds the forward nodes, and more gets added
+  uint32_t node;                              // index of the node
   std::span<const ValueId> output_gradients;  // kNoValue where none arrives
+  std::span<const uint8_t> wanted;            // per input
   std::span<ValueId> input_gradients;         // to fill; kNoValue where none exists
 };
 
@@ -125,6 +126,8 @@ struct OpEntry {
 class OpTable {
  public:
   void add(OpEntry entry);  // asserts that it is new
+  // The gradient of an operator that is there already.
+  void set_gradient(std::string_view domain, std::string_view type, GradientFunction gradient);
   const OpEntry* find(std::string_view domain, std::string_view type) const;
   std::vector<const OpEntry*> entries() const;  // sorted by domain and type
 

@@ -34,5 +34,9 @@ void add_slice_ops(OpTable& table);
 void add_index_ops(OpTable& table);
 void add_source_ops(OpTable& table);
 void add_training_ops(OpTable& table);
+void add_backward_ops(OpTable& table);
+void add_backward_norm_ops(OpTable& table);
+void add_backward_index_ops(OpTable& table);
+void add_backward_pool_ops(OpTable& table);
 
 }  // namespace assay

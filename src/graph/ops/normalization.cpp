@@ -38,7 +38,8 @@ Result<Types> infer_batch_norm(const InferContext& context) {
   }
   constexpr std::string_view kNames[] = {"", "scale", "B", "input_mean", "input_var"};
   for (size_t i = 1; i < 5; ++i) ASSAY_TRY(expect_vector(context, i, channels, kNames[i]));
-  return Types{x, context.type(3), context.type(4)};
+  TensorType saved(is_16bit_floating(x.dtype) ? DType::kF32 : x.dtype, Shape{channels});
+  return Types{x, context.type(3), context.type(4), saved, saved};
 }
 
 Cost cost_batch_norm(const CostContext& context) {
@@ -92,6 +93,10 @@ void batch_norm(const KernelContext& context, const AxisView& view) {
       }
       mean = batch_mean;
       variance = batch_variance;
+      if (context.outputs.size() > 3) output_data<T>(context, 3)[c] = static_cast<T>(mean);
+      if (context.outputs.size() > 4) {
+        output_data<T>(context, 4)[c] = static_cast<T>(1 / std::sqrt(variance + epsilon));
+      }
     }
     const double scale =
         static_cast<double>(input_data<T>(context, 1)[c]) / std::sqrt(variance + epsilon);
@@ -195,19 +200,22 @@ Result<void> kernel_layer_norm(const KernelContext& context) {
 }  // namespace
 
 void add_normalization_ops(OpTable& table) {
-  table.add({.type = "BatchNormalization",
-             .since_version = 15,
-             .min_inputs = 5,
-             .max_inputs = 5,
-             .max_outputs = 3,
-             .attributes = {{"epsilon", AttributeType::kFloat, 1e-5f},
-                            {"momentum", AttributeType::kFloat, 0.9f},
-                            {"training_mode", AttributeType::kInt, int64_t{0}}},
-             .infer = infer_batch_norm,
-             .cost = cost_batch_norm,
-             .kernel = widen16<kernel_batch_norm>,
-             .note = "running statistics are value * momentum + batch * (1 - momentum) with the "
-                     "population variance, as ONNX says; PyTorch's running variance is unbiased"});
+  table.add(
+      {.type = "BatchNormalization",
+       .since_version = 15,
+       .min_inputs = 5,
+       .max_inputs = 5,
+       .max_outputs = 5,
+       .attributes = {{"epsilon", AttributeType::kFloat, 1e-5f},
+                      {"momentum", AttributeType::kFloat, 0.9f},
+                      {"training_mode", AttributeType::kInt, int64_t{0}}},
+       .infer = infer_batch_norm,
+       .cost = cost_batch_norm,
+       .kernel = widen16<kernel_batch_norm>,
+       .note = "running statistics are value * momentum + batch * (1 - momentum) with the "
+               "population variance, as ONNX says; PyTorch's running variance is unbiased. Outputs "
+               "3 and 4 are ours, for the gradient: the batch's mean and 1 / sqrt(variance + "
+               "epsilon)"});
   table.add({.type = "LayerNormalization",
              .since_version = 17,
              .min_inputs = 2,

@@ -108,28 +108,65 @@ Result<std::optional<Sizes>> optional_integers(const KernelContext& context, siz
   return std::optional<Sizes>(std::move(values));
 }
 
-Result<void> kernel_slice(const KernelContext& context) {
-  const Sizes& shape = input_shape(context, 0);
-  ASSAY_ASSIGN(Sizes starts, as_integers(*context.inputs[1]));
-  ASSAY_ASSIGN(Sizes ends, as_integers(*context.inputs[2]));
-  ASSAY_ASSIGN(const auto axes, optional_integers(context, 3));
-  ASSAY_ASSIGN(const auto steps, optional_integers(context, 4));
+// How a slice lies in the whole tensor.
+struct SlicedWalk {
+  bool empty = false;
+  int64_t first = 0;
+  Sizes strides;
+};
+
+// `shape` is the whole tensor's; starts, ends, axes and steps are the inputs from `input` on.
+Result<SlicedWalk> sliced_walk(const KernelContext& context, const Sizes& shape, size_t input) {
+  ASSAY_ASSIGN(Sizes starts, as_integers(*context.inputs[input]));
+  ASSAY_ASSIGN(Sizes ends, as_integers(*context.inputs[input + 1]));
+  ASSAY_ASSIGN(const auto axes, optional_integers(context, input + 2));
+  ASSAY_ASSIGN(const auto steps, optional_integers(context, input + 3));
   ASSAY_ASSIGN(const SliceSpec spec,
                slice_spec(std::move(starts), std::move(ends), axes, steps, shape.size()));
-  Sizes strides = packed_strides(shape);
-  int64_t first = 0;
+  SlicedWalk result{false, 0, packed_strides(shape)};
   for (size_t i = 0; i < spec.axes.size(); ++i) {
     const size_t axis = spec.axes[i];
     const AxisSlice s = resolve_slice(shape[axis], spec.starts[i], spec.ends[i], spec.steps[i]);
-    if (s.count == 0) return {};  // nothing to write
-    first += s.start * strides[axis];
-    strides[axis] = s.count == 1 ? 0 : strides[axis] * s.step;
+    if (s.count == 0) result.empty = true;
+    result.first += s.start * result.strides[axis];
+    result.strides[axis] = s.count == 1 ? 0 : result.strides[axis] * s.step;
   }
+  return result;
+}
+
+Result<void> kernel_slice(const KernelContext& context) {
+  ASSAY_ASSIGN(const SlicedWalk sliced, sliced_walk(context, input_shape(context, 0), 1));
+  if (sliced.empty) return {};  // nothing to write
   return dispatch_width(context.inputs[0]->dtype(), [&]<class T>() {
     const T* x = input_data<T>(context, 0);
     T* y = output_data<T>(context, 0);
-    walk<1>(output_shape(context, 0), {strides},
-            [&](int64_t i, const std::array<int64_t, 1>& at) { y[i] = x[first + at[0]]; });
+    walk<1>(output_shape(context, 0), {sliced.strides},
+            [&](int64_t i, const std::array<int64_t, 1>& at) { y[i] = x[sliced.first + at[0]]; });
+  });
+}
+
+// ---- SliceGradient: the inputs are dy, the shape of x, then Slice's after x ----
+
+Result<Types> infer_slice_gradient(const InferContext& context) {
+  ASSAY_TRY(expect_dtype(context, 1, {DType::kI64}));
+  const DType dtype = context.type(0).dtype;
+  const auto sizes = constant_integers(context, 1);
+  if (!sizes) return Types{TensorType::unranked(dtype)};
+  for (const int64_t size : *sizes) {
+    if (size < 0) return invalid("input 1 (shape) holds " + std::to_string(size));
+  }
+  return Types{TensorType(dtype, Shape::of(*sizes))};
+}
+
+Result<void> kernel_slice_gradient(const KernelContext& context) {
+  std::memset(context.outputs[0].data(), 0, static_cast<size_t>(context.outputs[0].bytes()));
+  ASSAY_ASSIGN(const SlicedWalk sliced, sliced_walk(context, output_shape(context, 0), 2));
+  if (sliced.empty) return {};
+  return dispatch_width(context.inputs[0]->dtype(), [&]<class T>() {
+    const T* dy = input_data<T>(context, 0);
+    T* dx = output_data<T>(context, 0);
+    walk<1>(input_shape(context, 0), {sliced.strides},
+            [&](int64_t i, const std::array<int64_t, 1>& at) { dx[sliced.first + at[0]] = dy[i]; });
   });
 }
 
@@ -276,6 +313,12 @@ void add_slice_ops(OpTable& table) {
              .infer = infer_slice,
              .cost = cost_slice,
              .kernel = kernel_slice});
+  table.add({.domain = "assay",
+             .type = "SliceGradient",
+             .min_inputs = 4,
+             .max_inputs = 6,
+             .infer = infer_slice_gradient,
+             .kernel = kernel_slice_gradient});
   table.add({.type = "Pad",
              .since_version = 21,
              .min_inputs = 2,
