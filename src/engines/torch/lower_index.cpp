@@ -9,6 +9,7 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/lt.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 
 #include "engines/torch/lowering.h"
 #include "engines/torch/tensors.h"
@@ -68,8 +69,9 @@ struct SliceData {
 };
 
 // NumPy's rules: a negative position counts from the end, then everything is clamped. A negative
-// step is the flip of a positive one.
-at::Tensor slice_axis(const at::Tensor& x, int64_t axis, int64_t start, int64_t end, int64_t step) {
+// step takes the same elements in ascending order: the caller flips.
+at::Tensor sliced_axis(const at::Tensor& x, int64_t axis, int64_t start, int64_t end,
+                       int64_t step) {
   const int64_t size = x.size(axis);
   if (start < 0) start += size;
   if (end < 0) end += size;
@@ -82,8 +84,12 @@ at::Tensor slice_axis(const at::Tensor& x, int64_t axis, int64_t start, int64_t 
   end = std::clamp<int64_t>(end, -1, size - 1);
   if (start <= end) return x.slice(axis, 0, 0, 1);
   const int64_t count = (start - end - 1) / -step + 1;
-  const int64_t first = start + (count - 1) * step;
-  return at::flip(x.slice(axis, first, start + 1, -step), axis);
+  return x.slice(axis, start + (count - 1) * step, start + 1, -step);
+}
+
+at::Tensor slice_axis(const at::Tensor& x, int64_t axis, int64_t start, int64_t end, int64_t step) {
+  const at::Tensor part = sliced_axis(x, axis, start, end, step);
+  return step > 0 ? part : at::flip(part, axis);
 }
 
 void run_slice(const Step& step, at::Tensor* registers) {
@@ -104,6 +110,40 @@ Result<Step> lower_slice(const Lowering& lowering) {
   return lowering.step_with(run_slice, "aten::slice",
                             SliceData{lowering.integer_input(1), lowering.integer_input(2),
                                       lowering.integer_input(3), lowering.integer_input(4)});
+}
+
+struct SliceGradientData {
+  SliceData slice;
+  std::vector<int64_t> shape;
+};
+
+// dy written into the part of zeros that the slice took. Inputs: dy, a shape, then Slice's.
+void run_slice_gradient(const Step& step, at::Tensor* registers) {
+  const auto& [slice, shape] = step.as<SliceGradientData>();
+  const auto starts = slice.starts.values(step, registers);
+  const auto ends = slice.ends.values(step, registers);
+  const auto axes = slice.axes.values(step, registers);
+  const auto steps = slice.steps.values(step, registers);
+  at::Tensor dy = step.in(registers, 0);
+  at::Tensor whole = at::zeros(shape, dy.options());
+  at::Tensor part = whole;
+  for (size_t i = 0; i < starts.size(); ++i) {
+    const int64_t axis = axes.empty() ? static_cast<int64_t>(i) : axes[i];
+    const int64_t stride = steps.empty() ? 1 : steps[i];
+    if (stride < 0) dy = at::flip(dy, axis);  // slice_axis() would flip a copy
+    part = sliced_axis(part, axis, starts[i], ends.at(i), stride);
+  }
+  part.copy_(dy);
+  step.out(registers) = std::move(whole);
+}
+
+Result<Step> lower_slice_gradient(const Lowering& lowering) {
+  if (!lowering.output_type().known()) return Lowering::unsupported("an unknown size");
+  return lowering.step_with(
+      run_slice_gradient, "aten::slice, aten::copy_",
+      SliceGradientData{{lowering.integer_input(2), lowering.integer_input(3),
+                         lowering.integer_input(4), lowering.integer_input(5)},
+                        lowering.output_type().shape->sizes()});
 }
 
 struct PadData {
@@ -201,6 +241,7 @@ Result<Step> lower_split(const Lowering& lowering) {
 void add_index_lowerings(LoweringTable& table) {
   table.add("Gather", lower_gather);
   table.add("OneHot", lower_one_hot, OutputMemory::kOwn);
+  table.add("assay.SliceGradient", lower_slice_gradient, OutputMemory::kOwn);
   table.add("Slice", lower_slice);
   table.add("Pad", lower_pad);
   table.add("Split", lower_split);

@@ -71,6 +71,8 @@ void run_training_batch_norm(const Step& step, at::Tensor* registers) {
     step.out(registers, 2) =
         moved(step, registers, 4, mean.detach(), invstd.detach(), data.variance_in_place);
   }
+  step.set(registers, 3, mean);
+  step.set(registers, 4, invstd);
   step.out(registers) = std::move(y);
 }
 

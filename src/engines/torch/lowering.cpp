@@ -110,6 +110,14 @@ const LoweringTable& lowering_table() {
     add_layout_lowerings(table);
     add_index_lowerings(table);
     add_source_lowerings(table);
+    add_math_lowerings(table);
+    add_scatter_lowerings(table);
+    add_arrange_lowerings(table);
+    add_group_norm_lowerings(table);
+    add_quantized_lowerings(table);
+    add_resample_lowerings(table);
+    add_recurrent_lowerings(table);
+    add_backward_lowerings(table);
     return table;
   }();
   return kTable;

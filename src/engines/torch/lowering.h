@@ -136,5 +136,13 @@ void add_reduction_lowerings(LoweringTable& table);
 void add_layout_lowerings(LoweringTable& table);
 void add_index_lowerings(LoweringTable& table);
 void add_source_lowerings(LoweringTable& table);
+void add_math_lowerings(LoweringTable& table);
+void add_scatter_lowerings(LoweringTable& table);
+void add_arrange_lowerings(LoweringTable& table);
+void add_group_norm_lowerings(LoweringTable& table);
+void add_quantized_lowerings(LoweringTable& table);
+void add_resample_lowerings(LoweringTable& table);
+void add_recurrent_lowerings(LoweringTable& table);
+void add_backward_lowerings(LoweringTable& table);
 
 }  // namespace assay::torch_engine
