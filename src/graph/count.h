@@ -26,7 +26,8 @@ struct GraphCount {
   // the node that computes them to their last use, outputs to the end. Nothing is done in place.
   int64_t peak_bytes = 0;
   int64_t nodes = 0;
-  bool lower_bound = false;  // some node's cost is one (Cost::lower_bound)
+  bool lower_bound = false;     // some node's cost is one (Cost::lower_bound)
+  int64_t uncounted_nodes = 0;  // of unknown operators or shapes; see count_known()
 
   double intensity_flop_per_byte() const {
     const double bytes = read_bytes + write_bytes;
@@ -36,5 +37,11 @@ struct GraphCount {
 
 // Error kUnsupported names the first value whose shape is not known.
 Result<GraphCount> count(const Graph& graph);
+
+// As far as shapes are known: nodes of unknown operators, or with an operand of unknown shape, cost
+// nothing and are counted in `uncounted_nodes`; values of unknown shape take no memory.
+GraphCount count_known(const Graph& graph);
+// Whether count_known() leaves the node out.
+bool is_countable(const Graph& graph, const Node& node);
 
 }  // namespace assay

@@ -97,6 +97,9 @@ const OpTable& op_table() {
     add_matrix_ops(t);
     add_quantized_ops(t);
     add_recurrent_ops(t);
+    add_recurrent_gradient_ops(t);
+    add_ctc_ops(t);
+    add_sparse_ops(t);
     add_resize_ops(t);
     add_grid_ops(t);
     add_patch_ops(t);

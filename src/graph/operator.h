@@ -98,6 +98,8 @@ using KernelFunction = Result<void> (*)(const KernelContext&);
 // The outputs' values where the types alone give them (Shape), or the attributes (Constant).
 using FoldFunction = std::optional<Tensor> (*)(const InferContext&);
 using GradientFunction = Result<void> (*)(const GradientContext&);
+// Bytes that the reference kernel allocates beside its outputs while it runs.
+using WorkspaceFunction = int64_t (*)(const CostContext&);
 
 struct OpEntry {
   std::string domain = {};  // "" is ONNX's default domain, "assay" ours
@@ -108,11 +110,12 @@ struct OpEntry {
   size_t min_outputs = 1;
   size_t max_outputs = 1;
   std::vector<AttributeSpec> attributes = {};
-  InferFunction infer = nullptr;        // never null
-  CostFunction cost = nullptr;          // null: only the operands' bytes
-  KernelFunction kernel = nullptr;      // null: the reference engine cannot
-  GradientFunction gradient = nullptr;  // null: not differentiable, or not yet
-  FoldFunction fold = nullptr;          // null: foldable only when every input is a constant
+  InferFunction infer = nullptr;          // never null
+  CostFunction cost = nullptr;            // null: only the operands' bytes
+  KernelFunction kernel = nullptr;        // null: the reference engine cannot
+  GradientFunction gradient = nullptr;    // null: not differentiable, or not yet
+  FoldFunction fold = nullptr;            // null: foldable only when every input is a constant
+  WorkspaceFunction workspace = nullptr;  // null: none
   bool is_view = false;  // output 0 is input 0's data with another shape: no traffic, no memory
   // The kernel assigns every output itself, nothing is inferred before it runs: sizes that depend
   // on data, and control flow.

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes tests/graph/ops/golden_sequence.json: recurrent networks, normalisations, losses, quantised
 tensors, detection. Values come from torch in float64 and the ONNX reference evaluator; the variants
-of recurrent cells that neither has come from ONNX's equations, written here in numpy, which must
-agree with torch where torch has the variant.
+of recurrent cells that neither has come from ONNX's equations, written here with torch, which must
+agree with torch's own cells where it has the variant; gradients are autograd's.
 
     pip install onnx torch torchvision numpy ml_dtypes
     python3 tests/graph/make_golden_sequence.py > tests/graph/ops/golden_sequence.json
@@ -17,35 +17,31 @@ import torchvision.ops
 from golden_form import RNG, case, grid, i64, philox, t, write_cases
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
 ACTIVATIONS = {
-    "Relu": lambda x, a, b: np.maximum(x, 0), "Tanh": lambda x, a, b: np.tanh(x),
-    "Sigmoid": lambda x, a, b: sigmoid(x), "Affine": lambda x, a, b: a * x + b,
-    "LeakyRelu": lambda x, a, b: np.where(x < 0, a * x, x),
-    "ThresholdedRelu": lambda x, a, b: np.where(x > a, x, 0),
-    "ScaledTanh": lambda x, a, b: a * np.tanh(b * x),
-    "HardSigmoid": lambda x, a, b: np.clip(a * x + b, 0, 1),
-    "Elu": lambda x, a, b: np.where(x < 0, a * np.expm1(x), x),
-    "Softsign": lambda x, a, b: x / (1 + np.abs(x)),
-    "Softplus": lambda x, a, b: np.log1p(np.exp(x)),
+    "Relu": lambda x, a, b: torch.relu(x), "Tanh": lambda x, a, b: torch.tanh(x),
+    "Sigmoid": lambda x, a, b: torch.sigmoid(x), "Affine": lambda x, a, b: a * x + b,
+    "LeakyRelu": lambda x, a, b: torch.where(x < 0, a * x, x),
+    "ThresholdedRelu": lambda x, a, b: torch.where(x > a, x, 0),
+    "ScaledTanh": lambda x, a, b: a * torch.tanh(b * x),
+    "HardSigmoid": lambda x, a, b: torch.clamp(a * x + b, 0, 1),
+    "Elu": lambda x, a, b: torch.where(x < 0, a * torch.expm1(x), x),
+    "Softsign": lambda x, a, b: x / (1 + torch.abs(x)),
+    "Softplus": lambda x, a, b: torch.log1p(torch.exp(x)),
 }
 DEFAULTS = {"RNN": ["Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"], "GRU": ["Sigmoid", "Tanh"]}
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 
 
 def cell_step(cell, x, h, c, w, r, b, p, f, options):
-    """One step of one direction for a batch; f are the activations with their numbers applied."""
-    n = h.shape[1]
-    wb, rb = np.split(b, 2)
-    gate_x = [x @ w[i * n:(i + 1) * n].T + wb[i * n:(i + 1) * n] for i in range(GATES[cell])]
-    gate_h = [h @ r[i * n:(i + 1) * n].T + rb[i * n:(i + 1) * n] for i in range(GATES[cell])]
+    """One step of one direction for one sequence; f are the activations with their numbers."""
+    n = h.shape[0]
+    wb, rb = torch.chunk(b, 2)
+    gate_x = torch.chunk(w @ x + wb, GATES[cell])
+    gate_h = torch.chunk(r @ h + rb, GATES[cell])
     if cell == "RNN":
         return f[0](gate_x[0] + gate_h[0]), c
     if cell == "LSTM":
-        pi, po, pf = np.split(p, 3)
+        pi, po, pf = torch.chunk(p, 3)
         i = f[0](gate_x[0] + gate_h[0] + pi * c)
         forget = 1 - i if options.get("input_forget") else f[0](gate_x[2] + gate_h[2] + pf * c)
         c = forget * c + i * f[1](gate_x[3] + gate_h[3])
@@ -54,16 +50,18 @@ def cell_step(cell, x, h, c, w, r, b, p, f, options):
     if options.get("linear_before_reset"):
         held = reset * gate_h[2]
     else:
-        held = (reset * h) @ r[2 * n:].T + rb[2 * n:]
+        held = r[2 * n:] @ (reset * h) + rb[2 * n:]
     return (1 - z) * f[1](gate_x[2] + held) + z * h, c
 
 
-def recurrent(cell, x, w, r, b, lengths=None, h0=None, c0=None, p=None, **options):
-    """ONNX's RNN, LSTM and GRU with layout 0: Y, Y_h, Y_c."""
+def recurrent_torch(cell, x, w, r, b, lengths=None, h0=None, c0=None, p=None, **options):
+    """ONNX's RNN, LSTM and GRU with layout 0, on torch's tensors: Y, Y_h, Y_c."""
     steps, batch, _ = x.shape
     directions, n = w.shape[0], r.shape[2]
-    b = np.zeros((directions, 2 * GATES[cell] * n)) if b is None else b
-    p = np.zeros((directions, 3 * n)) if p is None else p
+    zeros = torch.zeros(directions, batch, n, dtype=torch.float64)
+    b = torch.zeros(directions, 2 * GATES[cell] * n, dtype=torch.float64) if b is None else b
+    p = torch.zeros(directions, 3 * n, dtype=torch.float64) if p is None else p
+    h0, c0 = zeros if h0 is None else h0, zeros if c0 is None else c0
     lengths = [steps] * batch if lengths is None else lengths
     names = options.get("activations", DEFAULTS[cell] * directions)
     numbers = iter(options.get("numbers", [(1, 0)] * len(names)))
@@ -71,23 +69,32 @@ def recurrent(cell, x, w, r, b, lengths=None, h0=None, c0=None, p=None, **option
 
     def bound(name):
         alpha, beta = next(numbers)
-        return lambda v: ACTIVATIONS[name](np.clip(v, -clip, clip), alpha, beta)
+        return lambda v: ACTIVATIONS[name](torch.clamp(v, -clip, clip), alpha, beta)
 
     functions = [bound(name) for name in names]
-    y = np.zeros((steps, directions, batch, n))
-    h = np.zeros((directions, batch, n)) if h0 is None else h0.copy()
-    c = np.zeros((directions, batch, n)) if c0 is None else c0.copy()
+    y = [[[zeros[0, 0]] * batch for _ in range(directions)] for _ in range(steps)]
+    last_h, last_c = [], []
     for d in range(directions):
         per = len(DEFAULTS[cell])
         f = functions[d * per:(d + 1) * per]
         backwards = d == 1 or options.get("direction") == "reverse"
         for k, length in enumerate(lengths):
+            h, c = h0[d, k], c0[d, k]
             for s in (range(length - 1, -1, -1) if backwards else range(length)):
-                h[d, k:k + 1], c[d, k:k + 1] = cell_step(cell, x[s, k:k + 1], h[d, k:k + 1],
-                                                         c[d, k:k + 1], w[d], r[d], b[d], p[d], f,
-                                                         options)
-                y[s, d, k] = h[d, k]
-    return [y, h, c][:3 if cell == "LSTM" else 2]
+                h, c = cell_step(cell, x[s, k], h, c, w[d], r[d], b[d], p[d], f, options)
+                y[s][d][k] = h
+            last_h.append(h)
+            last_c.append(c)
+    shape = (directions, batch, n)
+    y = torch.stack([torch.stack([torch.stack(row) for row in step]) for step in y])
+    states = [torch.stack(last).reshape(shape) for last in (last_h, last_c)]
+    return [y] + states[:2 if cell == "LSTM" else 1]
+
+
+def recurrent(cell, x, w, r, b, lengths=None, h0=None, c0=None, p=None, **options):
+    tensors = [None if v is None else t(v) for v in (x, w, r, b, h0, c0, p)]
+    x, w, r, b, h0, c0, p = tensors
+    return [v.numpy() for v in recurrent_torch(cell, x, w, r, b, lengths, h0, c0, p, **options)]
 
 
 def small(*shape):
@@ -180,6 +187,31 @@ def skip_cases():
              values=[y[0][:, 0]] + [s[0] for s in y[1:]], terms=20, weight=1)
 
 
+def recurrent_gradients():
+    """By torch's autograd, of a random combination of all outputs."""
+    lengths = np.asarray([4, 2], np.int32)
+    for name, cell, directions, options in (
+            ("rnn", "RNN", 1, {}), ("lstm", "LSTM", 2, dict(direction="bidirectional")),
+            ("lstm coupled", "LSTM", 1, dict(input_forget=1, clip=0.75)),
+            ("gru", "GRU", 2, dict(direction="bidirectional")),
+            ("gru linear", "GRU", 1, dict(linear_before_reset=1, direction="reverse"))):
+        w, r, b = weights(cell, directions, 2, 3)
+        x, h0, c0, p = small(4, 2, 2), small(directions, 2, 3), small(directions, 2, 3), None
+        if cell == "LSTM":
+            p = small(directions, 9)
+        used = [x, w, r, b, h0] + ([c0, p] if cell == "LSTM" else [])
+        leaves = [t(v).requires_grad_() for v in used]
+        tail = leaves[5:] if cell == "LSTM" else [None, None]
+        outputs = recurrent_torch(cell, *leaves[:4], lengths, leaves[4], *tail, **options)
+        gradients = [small(*y.shape) for y in outputs]
+        sum((y * t(g)).sum() for y, g in zip(outputs, gradients)).backward()
+        absent = [c0, p] if cell == "LSTM" else [None, None]
+        case("gradient of " + name, "assay.RecurrentGradient",
+             [x, w, r, b, lengths, h0] + absent + gradients,
+             dict(cell=cell.lower(), hidden_size=3, **options),
+             values=[leaf.grad.numpy() for leaf in leaves], terms=60, weight=8)
+
+
 def normalizations():
     x = grid(2, 4, 3, 2)
     scale, bias = grid(4), grid(4)
@@ -217,6 +249,39 @@ def losses():
                                 reduction=reduction).numpy()], terms=6)
     case("likelihood of a batch", "NegativeLogLikelihoodLoss", [x[:, :, 0], label[:, 0]], {},
          values=[F.nll_loss(t(x[:, :, 0]), t(label[:, 0])).numpy()], terms=3)
+
+
+def aligned_losses():
+    x = F.log_softmax(t(grid(7, 3, 4)), -1).numpy()
+    labels = np.asarray([[1, 2, 2], [3, 1, 0], [2, 0, 0]])  # what lies beyond a length is not read
+    steps, lengths = i64(7, 6, 4), i64(3, 2, 1)
+    for reduction in ("none", "sum", "mean"):
+        value = F.ctc_loss(t(x), t(labels), t(steps), t(lengths), 0, reduction)
+        case("ctc loss " + reduction, "assay.CtcLoss", [x, labels, steps, lengths],
+             dict(reduction=reduction), values=[value.numpy()], terms=60)
+    case("ctc loss of what does not fit", "assay.CtcLoss", [x, labels % 3, i64(7, 1, 4), lengths],
+         dict(reduction="none", zero_infinity=1, blank=3),
+         values=[F.ctc_loss(t(x), t(labels % 3), t(i64(7, 1, 4)), t(lengths), 3, "none",
+                            True).numpy()], terms=60)
+
+
+def sparse():
+    dense = grid(4, 6) * (RNG.random((4, 6)) < 0.4)
+    rows, columns = np.nonzero(dense)
+    offsets = np.searchsorted(rows, np.arange(5))
+    b = grid(6, 3)
+    case("sparse matmul", "assay.SparseMatMul", [dense[rows, columns], columns, offsets, b],
+         values=[dense @ b], terms=6, weight=3)
+    table, indices, begins = grid(7, 3), RNG.integers(0, 7, 9), i64(0, 2, 2, 6)
+    for mode in ("sum", "mean", "max"):
+        value = F.embedding_bag(t(indices), t(table), t(begins), mode=mode)
+        case("embedding bag " + mode, "assay.EmbeddingBag", [table, indices, begins],
+             dict(mode=mode), values=[value.numpy()], terms=4)
+    weight = grid(9)
+    value = F.embedding_bag(t(indices), t(table), t(begins), mode="sum",
+                            per_sample_weights=t(weight))
+    case("embedding bag weighted", "assay.EmbeddingBag", [table, indices, begins, weight],
+         values=[value.numpy()], terms=4)
 
 
 def quantised():
@@ -290,6 +355,7 @@ def dropout():
          values=[np.where(keep, x / 0.75, 0), keep])
 
 
-for family in (recurrent_cases, skip_cases, normalizations, losses, quantised, detection, dropout):
+for family in (recurrent_cases, skip_cases, recurrent_gradients, normalizations, losses,
+               aligned_losses, sparse, quantised, detection, dropout):
     family()
 write_cases()

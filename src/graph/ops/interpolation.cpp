@@ -15,6 +15,7 @@ double source_position(const InterpolationMode& mode, const AxisMap& map, int64_
   const std::string& how = mode.transformation;
   const double half_pixel = (at + 0.5) / map.scale - 0.5;
   if (how == "asymmetric") return at / map.scale;
+  if (how == "tf_half_pixel_for_nn") return (at + 0.5) / map.scale;
   if (how == "align_corners") return resized == 1 ? 0 : at * (input - 1) / (resized - 1);
   if (how == "pytorch_half_pixel") return resized > 1 ? half_pixel : 0;
   if (how == "half_pixel_symmetric") {

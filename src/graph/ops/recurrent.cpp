@@ -60,8 +60,31 @@ Result<RecurrentDims> recurrent_dims(const InferContext& context, const Recurren
   return d;
 }
 
-template <CellKind cell>
-Result<Types> infer_recurrent(const InferContext& context) {
+// MACs of one unit of one step, from the rows' lengths; the element-wise rest beside it. Sequences
+// count at full length, as padded batches are computed.
+Cost sequence_cost(const CostContext& context, const RecurrentAttributes& r, double units,
+                   double row, bool bias, bool peepholes) {
+  Cost cost = context.operand_bytes();
+  const UnitCost unit = unit_cost(r, bias, peepholes);
+  cost.macs = units * static_cast<double>(cell_gates(r.cell)) * row;
+  cost.flops = 2 * cost.macs + units * unit.flops;
+  cost.transcendentals = units * unit.transcendentals;
+  return cost;
+}
+
+}  // namespace
+
+std::vector<AttributeSpec> recurrent_specs() {
+  return {{"activation_alpha", AttributeType::kFloats, {}},
+          {"activation_beta", AttributeType::kFloats, {}},
+          {"activations", AttributeType::kStrings, {}},
+          {"clip", AttributeType::kFloat, {}},
+          {"direction", AttributeType::kString, "forward"},
+          {"hidden_size", AttributeType::kInt, {}},
+          {"layout", AttributeType::kInt, int64_t{0}}};
+}
+
+Result<Types> recurrent_types(CellKind cell, const InferContext& context) {
   ASSAY_TRY(expect_floating(context, 0));
   for (const size_t i : {size_t{1}, size_t{2}, size_t{3}, kInitialH, kInitialC, kPeepholes}) {
     ASSAY_TRY(expect_same_dtype(context, 0, i));
@@ -88,20 +111,7 @@ Result<Types> infer_recurrent(const InferContext& context) {
   return Types{TensorType(dtype, y), TensorType(dtype, state), TensorType(dtype, state)};
 }
 
-// MACs of one unit of one step, from the rows' lengths; the element-wise rest beside it. Sequences
-// count at full length, as padded batches are computed.
-Cost sequence_cost(const CostContext& context, const RecurrentAttributes& r, double units,
-                   double row, bool bias, bool peepholes) {
-  Cost cost = context.operand_bytes();
-  const UnitCost unit = unit_cost(r, bias, peepholes);
-  cost.macs = units * static_cast<double>(cell_gates(r.cell)) * row;
-  cost.flops = 2 * cost.macs + units * unit.flops;
-  cost.transcendentals = units * unit.transcendentals;
-  return cost;
-}
-
-template <CellKind cell>
-Cost cost_recurrent(const CostContext& context) {
+Cost recurrent_cost(CellKind cell, const CostContext& context) {
   const RecurrentAttributes r = *recurrent_attributes(cell, context.attributes);
   const Shape& x = *context.inputs[0]->shape;
   const Shape& w = *context.inputs[2]->shape;
@@ -109,6 +119,18 @@ Cost cost_recurrent(const CostContext& context) {
   const double units = size(x[0]) * size(x[1]) * static_cast<double>(r.directions) * size(w[2]);
   return sequence_cost(context, r, units, size(x[2]) + size(w[2]), context.has(3),
                        context.has(kPeepholes));
+}
+
+namespace {
+
+template <CellKind cell>
+Result<Types> infer_recurrent(const InferContext& context) {
+  return recurrent_types(cell, context);
+}
+
+template <CellKind cell>
+Cost cost_recurrent(const CostContext& context) {
+  return recurrent_cost(cell, context);
 }
 
 template <CellKind cell>
@@ -183,13 +205,7 @@ OpEntry recurrent_entry(std::string type, size_t inputs, size_t outputs,
                 .min_inputs = 3,
                 .max_inputs = inputs,
                 .max_outputs = outputs,
-                .attributes = {{"activation_alpha", AttributeType::kFloats, {}},
-                               {"activation_beta", AttributeType::kFloats, {}},
-                               {"activations", AttributeType::kStrings, {}},
-                               {"clip", AttributeType::kFloat, {}},
-                               {"direction", AttributeType::kString, "forward"},
-                               {"hidden_size", AttributeType::kInt, {}},
-                               {"layout", AttributeType::kInt, int64_t{0}}},
+                .attributes = recurrent_specs(),
                 .infer = infer_recurrent<cell>,
                 .cost = cost_recurrent<cell>,
                 .kernel = widen16<kernel_recurrent<cell>>};

@@ -90,6 +90,11 @@ struct UnitCost {
 };
 UnitCost unit_cost(const RecurrentAttributes& attributes, bool bias, bool peepholes);
 
+// The attributes that all cells have; the types of Y, Y_h and Y_c; the cost of a node.
+std::vector<AttributeSpec> recurrent_specs();
+Result<Types> recurrent_types(CellKind cell, const InferContext& context);
+Cost recurrent_cost(CellKind cell, const CostContext& context);
+
 // A kernel for one cell; with `skip` the input is added to every gate without a product.
 Result<void> run_recurrent(CellKind cell, const KernelContext& context);
 Result<void> run_recurrent_skip(CellKind cell, const RecurrentAttributes& attributes,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resize. Source: ONNX operator Resize 19.
+// Resize. Source: ONNX operator Resize 19, and version 11 for tf_half_pixel_for_nn, which later
+// versions cannot express.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,9 +31,10 @@ bool given(const InferContext& context, size_t input) {
 
 Result<void> check_words(const InferContext& context) {
   ASSAY_TRY(expect_word(context, "mode", {"nearest", "linear", "cubic"}));
-  ASSAY_TRY(expect_word(context, "coordinate_transformation_mode",
-                        {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                         "align_corners", "asymmetric", "tf_crop_and_resize"}));
+  ASSAY_TRY(
+      expect_word(context, "coordinate_transformation_mode",
+                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                   "asymmetric", "tf_crop_and_resize", "tf_half_pixel_for_nn"}));
   ASSAY_TRY(expect_word(context, "nearest_mode",
                         {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   return expect_word(context, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"});

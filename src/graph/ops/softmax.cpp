@@ -168,6 +168,12 @@ Result<void> kernel_loss(const KernelContext& context) {
   return status;
 }
 
+// The log-probabilities, when they are no output.
+int64_t workspace_loss(const CostContext& context) {
+  if (context.outputs.size() > 1 && context.outputs[1] != nullptr) return 0;
+  return *context.inputs[0]->bytes();
+}
+
 // The same of scores that are log-probabilities already.
 Result<void> kernel_likelihood(const KernelContext& context) {
   const AxisView view = view_around(input_shape(context, 0), 1);
@@ -214,7 +220,8 @@ void add_softmax_ops(OpTable& table) {
              .attributes = loss,
              .infer = infer_loss,
              .cost = cost_loss,
-             .kernel = widen16<kernel_loss>});
+             .kernel = widen16<kernel_loss>,
+             .workspace = workspace_loss});
   table.add({.type = "NegativeLogLikelihoodLoss",
              .since_version = 13,
              .min_inputs = 2,
