@@ -10,6 +10,7 @@
 #include "measure/distribution.h"
 #include "measure/interval.h"
 #include "measure/statistics.h"
+#include "measure/two_digits.h"
 
 namespace assay {
 namespace {
@@ -85,11 +86,6 @@ double theil_sen_slope(std::span<const double> values) {
   return median(slopes);
 }
 
-// Two digits, and no exponent for a sample that took 440 times as long.
-std::string rounded(double ratio) {
-  return std::fabs(ratio) >= 10 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.2g}", ratio);
-}
-
 }  // namespace
 
 std::optional<Trend> trend(std::span<const double> values) {
@@ -138,7 +134,8 @@ std::optional<std::string> outlier_mark(std::span<const double> values) {
   std::string mark = fmt::format("outliers: {} of {} samples beyond {} scaled MADs", found.size(),
                                  values.size(), kOutlierDistance);
   if (center != 0) {
-    fmt::format_to(std::back_inserter(mark), " (furthest {} x median)", rounded(furthest / center));
+    fmt::format_to(std::back_inserter(mark), " (furthest {} x median)",
+                   two_digits(furthest / center));
   }
   return mark;
 }

@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "measure/distribution.h"
+#include "measure/two_digits.h"
 
 namespace assay {
 namespace {
@@ -103,8 +104,8 @@ void RelativeNoiseRule::add(double value, Nanoseconds) {
 
 std::string RelativeNoiseRule::reason() const {
   if (!std::isfinite(noise_)) return "too few samples to know the noise";
-  return fmt::format("noise {:.2g} % is {} {:.2g} %", 100 * noise_,
-                     finished() ? "at most" : "above", 100 * max_noise_);
+  return fmt::format("noise {} % is {} {} %", two_digits(100 * noise_),
+                     finished() ? "at most" : "above", two_digits(100 * max_noise_));
 }
 
 ConvergedNoiseRule::ConvergedNoiseRule(double max_noise, double max_time_s)
@@ -130,11 +131,13 @@ void ConvergedNoiseRule::check(Nanoseconds elapsed) {
 
 std::string ConvergedNoiseRule::reason() const {
   const double noise = 100 * batches_.relative_stdev();
-  if (!finished_) return fmt::format("the noise ({:.2g} % a sample) has not settled", noise);
+  if (!finished_)
+    return fmt::format("the noise ({} % a sample) has not settled", two_digits(noise));
   return fmt::format(
-      "the noise has settled at {:.2g} % a sample: {:.2g} % of the mean would take {}, {} are "
+      "the noise has settled at {} % a sample: {} % of the mean would take {}, {} are "
       "allowed",
-      noise, 100 * max_noise_, human_seconds(needed_s_), human_seconds(max_time_s_));
+      two_digits(noise), two_digits(100 * max_noise_), human_seconds(needed_s_),
+      human_seconds(max_time_s_));
 }
 
 CombinedRule::CombinedRule(const StoppingOptions& options)

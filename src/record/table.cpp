@@ -38,6 +38,14 @@ std::string grouped(double value) {
   return fmt::format("{:.4g}", value);
 }
 
+// "$12.30", "$0.25", "$0.000037": cents, or two digits of what is less.
+std::string human_dollars(double value) {
+  const double size = std::fabs(value);
+  if (size == 0 || size >= 0.1) return fmt::format("${:.2f}", value);
+  const int decimals = std::min(15, 1 - static_cast<int>(std::floor(std::log10(size))));
+  return fmt::format("${:.{}f}", value, decimals);
+}
+
 std::string human_number(const Field& field, double value) {
   if (field.unit == "s") return human_seconds(value);
   if (field.unit == "ns") return human_seconds(value * 1e-9);
@@ -49,7 +57,7 @@ std::string human_number(const Field& field, double value) {
   if (field.unit == "per_s") return grouped(value) + "/s";
   if (field.unit == "joules") return grouped(value) + " J";
   if (field.unit == "watts") return grouped(value) + " W";
-  if (field.unit == "usd") return "$" + fmt::format("{:.4g}", value);
+  if (field.unit == "usd") return human_dollars(value);
   if (field.unit == "count" && field.type == FieldType::kNumber && std::fabs(value) >= 1e6) {
     return human_count(value);
   }
@@ -59,14 +67,20 @@ std::string human_number(const Field& field, double value) {
   return grouped(value);
 }
 
+// A text speaks for itself; of a number one must know what it counts.
+std::string human_member(const std::string& key, const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (key.ends_with("_bytes") && value.is_number_integer())
+    return key.substr(0, key.size() - 6) + " " + human_bytes(Bytes{value.get<int64_t>()});
+  return key + " " + value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::string human_list(const Json& value) {
   std::vector<std::string> parts;
   for (const Json& entry : value) {
     if (entry.is_object()) {
       std::vector<std::string> words;
-      for (const auto& [key, word] : entry.items()) {
-        words.push_back(word.is_string() ? word.get<std::string>() : word.dump());
-      }
+      for (const auto& [key, word] : entry.items()) words.push_back(human_member(key, word));
       parts.push_back(join(words, " "));
     } else {
       parts.push_back(entry.is_string() ? entry.get<std::string>() : entry.dump());

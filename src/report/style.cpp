@@ -111,6 +111,7 @@ footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--rule);
   th, td { padding: 7px 8px; }
   td:not(.n) { overflow-wrap: anywhere; }
   .w { min-width: 7.5rem; }
+  .w:first-child { min-width: 9rem; }
   caption span { display: block; position: sticky; left: 12px; max-width: calc(100vw - 58px); }
   .key b { font-size: 1.5rem; }
   nav ul { gap: 6px 18px; }
@@ -131,6 +132,7 @@ footer { margin-top: 64px; padding-top: 16px; border-top: 1px solid var(--rule);
   table { font-size: 7.2pt; }
   th, td { padding: 3px 4px; }
   thead th, td small { white-space: normal; }
+  td small, .status { font-size: .9em; }
   figure.is-live > svg { display: block; }
   figure .live { display: none; }
 }

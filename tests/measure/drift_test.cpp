@@ -69,6 +69,8 @@ TEST(Outliers, AreFarFromTheMedianInScaledDeviations) {
   EXPECT_THAT(outliers(values), ElementsAre(6));
   EXPECT_EQ(*outlier_mark(values),
             "outliers: 1 of 9 samples beyond 5 scaled MADs (furthest 4.2 x median)");
+  values[6] = 4400.0;
+  EXPECT_THAT(*outlier_mark(values), testing::HasSubstr("(furthest 440 x median)"));
   values[6] = 10.05;
   EXPECT_EQ(outlier_mark(values), std::nullopt);
 }

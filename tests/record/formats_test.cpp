@@ -196,6 +196,8 @@ TEST(HumanValue, UsesTheFieldsUnit) {
   EXPECT_EQ(shown("share", 0.0123), "1.23 %");
   EXPECT_EQ(shown("joules", 1234567), "1,234,567 J");
   EXPECT_EQ(shown("usd", 0.25), "$0.25");
+  EXPECT_EQ(shown("usd", 1234.5), "$1234.50");
+  EXPECT_EQ(shown("usd", 3.701e-05), "$0.000037");
   EXPECT_EQ(shown("", 0.91623), "0.9162");
   EXPECT_EQ(shown("", 0.9180), "0.9180");
   EXPECT_EQ(shown("count", -1234567, FieldType::kInteger), "-1,234,567");
@@ -203,6 +205,11 @@ TEST(HumanValue, UsesTheFieldsUnit) {
   EXPECT_EQ(shown("", true, FieldType::kBoolean), "yes");
   EXPECT_EQ(shown("", Json::array({1, 3, 224}), FieldType::kList), "1×3×224");
   EXPECT_EQ(shown("", Json::array({"a", "b"}), FieldType::kList), "a, b");
+  EXPECT_EQ(shown("", Json::array({{{"name", "torch"}, {"version", "2"}}}), FieldType::kList),
+            "torch 2");
+  EXPECT_EQ(shown("", Json::array({{{"level", 1}, {"type", "data"}, {"size_bytes", 49152}}}),
+                  FieldType::kList),
+            "level 1 data size 48.0 KiB");
 }
 
 TEST(Format, IsKnownByName) {
