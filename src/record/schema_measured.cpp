@@ -113,6 +113,30 @@ std::vector<Field> inference_quality_fields() {
           fact("metric", "quality metric"), whole(metric("samples", "count", "timed calls"))};
 }
 
+// What a graph computes and needs, counted: cases of activity "profile".
+std::vector<Field> counted_fields() {
+  const auto bytes_metric = [](const char* name, const char* doc) {
+    return hidden(whole(metric(name, "bytes", doc)));
+  };
+  return {hidden(whole(metric("parameters", "count", "trained numbers"))),
+          hidden(metric("macs", "count", "multiply-adds")),
+          hidden(metric("flops", "flops", "floating-point operations; a multiply-add is two")),
+          bytes_metric("read_bytes", "tensors read, each once a node"),
+          bytes_metric("write_bytes", "tensors written"),
+          hidden(metric("intensity_flop_per_byte", "flop_per_byte",
+                        "flops over bytes read and written")),
+          bytes_metric("activation_bytes", "sum of all intermediate tensors"),
+          bytes_metric("peak_bytes", "largest sum of what is alive at once"),
+          bytes_metric("peak_parameter_bytes", "of that: parameters"),
+          bytes_metric("peak_state_bytes", "of that: states"),
+          bytes_metric("peak_constant_bytes", "of that: constants"),
+          bytes_metric("peak_input_bytes", "of that: inputs"),
+          bytes_metric("peak_activation_bytes", "of that: intermediate tensors"),
+          bytes_metric("peak_workspace_bytes", "of that: kernels' own"),
+          hidden(fact("peak_node", "where the memory is largest")),
+          hidden(whole(metric("nodes", "count", "operators")))};
+}
+
 RowSchema train() {
   RowSchema schema = {"train", "", "one training run: a workload, a plan and a seed", {}};
   append(schema.fields,
@@ -142,15 +166,16 @@ RowSchema infer() {
   return schema;
 }
 
-// Any activity: the union of the fields of train and infer, each once.
+// Any activity: the union of the fields of infer, train and profile, each once.
 RowSchema mixed(std::string command, std::string doc, std::vector<Field> leading) {
   RowSchema schema = {std::move(command), "", std::move(doc), std::move(leading)};
-  schema.fields.push_back(case_text("activity", "train, infer ..."));
+  schema.fields.push_back(case_text("activity", "train, infer, profile"));
   for (const RowSchema& source : {infer(), train()}) {
     for (const Field& field : source.fields) {
       if (schema.field(field.name) == nullptr) schema.fields.push_back(field);
     }
   }
+  append(schema.fields, counted_fields());
   return schema;
 }
 

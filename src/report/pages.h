@@ -23,6 +23,7 @@ Page summary();
 Page quality();
 Page time_to_target();
 Page inference();
+Page counts();
 Page steps();
 Page environment();
 Page remarks();

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 namespace assay {
-namespace {
 
 std::string subject_of(const Case& measured) {
   for (const char* key : {"workload", "model", "file"}) {
@@ -18,6 +17,8 @@ std::string subject_of(const Case& measured) {
   }
   return "unnamed";
 }
+
+namespace {
 
 std::string counted(double number, const std::string& noun) {
   return shortest(number) + " " + noun + (number == 1 ? "" : "s");
@@ -77,8 +78,15 @@ void group_records(ReportData& data) {
       const auto [found, is_new] = inference.emplace(key, data.inference.size());
       if (is_new) data.inference.push_back({});
       data.inference[found->second].runs.push_back(&record);
+    } else if (activity == "profile" && !record.metrics.empty()) {
+      data.profiles.push_back(&record);
     }
   }
+  std::stable_sort(data.profiles.begin(), data.profiles.end(),
+                   [](const Record* a, const Record* b) {
+                     return std::pair(subject_of(a->measured_case), inference_order(*a)) <
+                            std::pair(subject_of(b->measured_case), inference_order(*b));
+                   });
 }
 
 // The record whose metrics say most about what was used.

@@ -46,12 +46,15 @@ struct ReportData {
   std::map<std::string, Json> environments;
   std::vector<TrainingGroup> training;
   std::vector<InferenceGroup> inference;
+  std::vector<const Record*> profiles;  // counted, not run; by subject, then precision and batch
 };
 
 // kNotFound when nothing was recorded.
 Result<ReportData> read_report_data(const Store& store, const std::optional<std::string>& run_id);
 
 TargetTimes target_times(const TrainingGroup& group);
+// "image-classification small": what a case is about.
+std::string subject_of(const Case& measured);
 // Whether the run was trained to a target (and not for a number of steps).
 bool has_target(const Record& record);
 // The item, quality metric or another fact of the first record of a group that has it.

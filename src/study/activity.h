@@ -29,6 +29,7 @@ struct ActivityContext {
 
 Result<Record> train_activity(const ActivityContext& context);
 Result<Record> infer_activity(const ActivityContext& context);
+Result<Record> profile_activity(const ActivityContext& context);  // runs nothing
 
 // By the case's activity; kInvalid names the ones there are.
 Result<Record> run_activity(const ActivityContext& context);

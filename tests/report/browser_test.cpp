@@ -169,7 +169,7 @@ TEST_F(Browser, FindsEverySectionWithTheStoresNumbersAndNeedsNoScripts) {
     EXPECT_THAT(section(dom, id), HasSubstr("<svg ")) << id;
     EXPECT_THAT(section(dom, id), HasSubstr("<table>")) << id;
   }
-  for (const char* id : {"summary", "quality", "time-to-target", "inference", "steps",
+  for (const char* id : {"summary", "quality", "time-to-target", "inference", "counts", "steps",
                          "environment", "remarks", "cases"}) {
     EXPECT_FALSE(section(dom, id).empty()) << id;
   }
@@ -192,7 +192,8 @@ TEST_F(Browser, FindsEverySectionWithTheStoresNumbersAndNeedsNoScripts) {
       EXPECT_EQ(cell.value, "") << cell.field << " of record " << cell.record;
     }
   }
-  // Records 1 to 8 are training, 9 to 17 inference.
+  // Records 1 to 8 are training, 9 to 17 inference, 18 is counted.
+  EXPECT_EQ(seen["peak_bytes"], std::set<int64_t>{18});
   EXPECT_EQ(seen["time_to_target_s"].size(), 8U);
   EXPECT_EQ(seen["step_mean_ns"].size(), 8U);
   EXPECT_EQ(seen["throughput_per_s"].size(), 17U);

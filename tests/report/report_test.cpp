@@ -42,12 +42,12 @@ class Report : public StoreFixture {
 
 TEST_F(Report, HasEveryPromisedSection) {
   const ReportResult result = write(without_plotly());
-  for (const char* id : {"summary", "quality", "time-to-target", "inference", "steps",
+  for (const char* id : {"summary", "quality", "time-to-target", "inference", "counts", "steps",
                          "environment", "remarks", "cases"}) {
     EXPECT_THAT(html_, HasSubstr("<section id=\"" + std::string(id) + "\""));
     EXPECT_THAT(html_, HasSubstr("href=\"#" + std::string(id) + "\""));
   }
-  EXPECT_EQ(result.records, 17);
+  EXPECT_EQ(result.records, 18);
   EXPECT_EQ(result.failures, 1);
   EXPECT_EQ(result.size_bytes, static_cast<int64_t>(html_.size()));
 }
@@ -92,13 +92,43 @@ TEST_F(Report, EmbedsPlotlyWhole) {
 TEST_F(Report, ShowsOneRunWhenAsked) {
   ReportOptions options = without_plotly();
   options.run_id = "20261201T110000-7f3a";
-  EXPECT_EQ(write(options).records, 17);
+  EXPECT_EQ(write(options).records, 18);
   options.run_id = "another";
   const auto none = write_report(open(), options, folder() / "none.html");
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(none.error().text(), HasSubstr("no records of run 'another'"));
   EXPECT_FALSE(std::filesystem::exists(folder() / "none.html"));
+}
+
+// The text of the section's cells, a line a row.
+std::string rows_of(const std::string& html, const std::string& id) {
+  const size_t begin = html.find("<section id=\"" + id + "\"");
+  const std::string section = html.substr(begin, html.find("</section>", begin) - begin);
+  std::string text;
+  bool in_tag = false;
+  for (size_t i = 0; i < section.size(); ++i) {
+    if (section.compare(i, 5, "</tr>") == 0) text += '\n';
+    if (section.compare(i, 5, "</td>") == 0) text += '|';
+    if (section[i] == '<') in_tag = true;
+    if (!in_tag) text += section[i];
+    if (section[i] == '>') in_tag = false;
+  }
+  return text;
+}
+
+TEST_F(Report, ShowsCountsMemoryByPurposeAndTheHeaviestNodes) {
+  write(without_plotly());
+  const std::string rows = rows_of(html_, "counts");
+  EXPECT_THAT(rows, HasSubstr("image-classification small, f32, batch 256|"));
+  for (const char* field : {"macs", "flops", "read_bytes", "peak_bytes", "peak_parameter_bytes",
+                            "peak_activation_bytes", "peak_input_bytes"}) {
+    EXPECT_THAT(html_, HasSubstr("data-field=\"" + std::string(field) + "\"")) << field;
+  }
+  EXPECT_THAT(rows, HasSubstr("stage1.relu|"));
+  EXPECT_THAT(rows, HasSubstr("stage2.conv|Conv|f32[256, 32, 14, 14]|"));
+  EXPECT_LT(rows.find("stage2.conv"), rows.find("Gemm"));
+  EXPECT_THAT(html_, HasSubstr("data-value=\"0.75\""));  // 2.4 of 3.2 GFLOP
 }
 
 TEST_F(Report, FailsWhereItCannotBeWritten) {
@@ -109,7 +139,7 @@ TEST_F(Report, FailsWhereItCannotBeWritten) {
 
 TEST_F(Report, FillsTheRowOfItsCommand) {
   const Json row = make_row(*find_row_schema("report"), report_values(write(without_plotly())));
-  EXPECT_EQ(row["records"], 17);
+  EXPECT_EQ(row["records"], 18);
   EXPECT_EQ(row["status"], "measured");
 }
 

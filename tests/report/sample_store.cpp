@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -143,6 +146,42 @@ Record inferred(const std::string& precision, int batch, int64_t second,
   return record;
 }
 
+// Two nodes of a network that was counted and not run.
+Record counted(int64_t second, const std::string& environment) {
+  Record record =
+      opened("v1:activity=profile workload=image-classification batch=256", second, environment);
+  const std::vector<std::pair<const char*, double>> metrics{{"batch", 256},
+                                                            {"nodes", 21},
+                                                            {"parameters", 54'242},
+                                                            {"macs", 1.5e9},
+                                                            {"flops", 3.2e9},
+                                                            {"read_bytes", 60'000'000},
+                                                            {"write_bytes", 40'000'000},
+                                                            {"intensity_flop_per_byte", 32},
+                                                            {"activation_bytes", 40'000'000},
+                                                            {"peak_bytes", 26'020'000},
+                                                            {"peak_parameter_bytes", 216'968},
+                                                            {"peak_state_bytes", 1'024},
+                                                            {"peak_constant_bytes", 0},
+                                                            {"peak_input_bytes", 802'816},
+                                                            {"peak_activation_bytes", 24'999'192},
+                                                            {"peak_workspace_bytes", 0}};
+  for (const auto& [name, value] : metrics) record.add(name, value);
+  record.facts["peak_node"] = "stage1.relu";
+  const std::map<std::string, std::string> stem{{"rank", "1"},
+                                                {"node", "stage2.conv"},
+                                                {"op_type", "Conv"},
+                                                {"output", "f32[256, 32, 14, 14]"}};
+  const std::map<std::string, std::string> hostile{
+      {"rank", "2"}, {"node", kHostile}, {"op_type", "Gemm"}, {"output", "f32[256, 10]"}};
+  record.metrics.push_back({"node_flops", 2.4e9, std::nullopt, stem});
+  record.metrics.push_back({"node_bytes", 7'000'000, std::nullopt, stem});
+  record.metrics.push_back({"node_flops", 8e8, std::nullopt, hostile});
+  record.metrics.push_back({"node_bytes", 50'000, std::nullopt, hostile});
+  record.duration_s = 0.02;
+  return record;
+}
+
 Json environment() {
   return {{"cpu_model", "Example Xeon 8481C @ 2.70GHz"},
           {"cores", 2},
@@ -203,6 +242,7 @@ void fill(const std::filesystem::path& path) {
   crashed.marks = {kHostile};
   crashed.facts.clear();
   append(store, crashed);
+  append(store, counted(second += 5, machine));
 }
 
 }  // namespace assay::sample_store

@@ -2,7 +2,7 @@
 //
 // A store with what `study quick` leaves behind, made up but plausible: two training groups (one
 // with a seed that stays short of its target), inference over batch sizes and precisions, a crash,
-// contention, and text that would be markup if it were not escaped.
+// counts of a network, contention, and text that would be markup if it were not escaped.
 #pragma once
 
 #include <filesystem>
