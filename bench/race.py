@@ -177,4 +177,5 @@ def main():
     print(table(rows))
 
 
-main()
+if __name__ == "__main__":
+    main()

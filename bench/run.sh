@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Races and own cost: ./dev bench [race|cost|start|build] [ARGUMENT...]. Without a name: race, cost
-# and start. docs/performance.md says how the numbers are taken.
+# Races and own cost: ./dev bench [race|onnx|cost|start|build] [ARGUMENT...]. Without a name: race,
+# onnx, cost and start. docs/performance.md says how the numbers are taken.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build/release
@@ -16,6 +16,13 @@ race() {
   ASSAY_ENGINES="$build/lib/assay/engines" \
     "$python" "$root/bench/race.py" --racer "$build/bin/assay_racer" --python "$python" \
     --out "$out/race" "$@"
+}
+
+onnx() {
+  target assay_onnx_racer
+  local python=${ASSAY_PEER_PYTHON:?"the peer's Python; ./dev bench installs it (bench/peers/requirements.txt)"}
+  "$python" "$root/bench/onnx_race.py" --racer "$build/bin/assay_onnx_racer" --python "$python" \
+    --files "$out/onnx" --out "$out/onnx" "$@"
 }
 
 cost() {
@@ -61,9 +68,10 @@ build_time() {
 mkdir -p "$out"
 case ${1:-all} in
   race) shift; race "$@" ;;
+  onnx) shift; onnx "$@" ;;
   cost) shift; cost "$@" ;;
   start) start ;;
   build) build_time ;;
-  all) race; cost; start ;;
-  *) echo "error: unknown bench '$1'" >&2; echo "hint: race, cost, start or build" >&2; exit 2 ;;
+  all) race; onnx; cost; start ;;
+  *) echo "error: unknown bench '$1'" >&2; echo "hint: race, onnx, cost, start or build" >&2; exit 2 ;;
 esac

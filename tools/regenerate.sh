@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 assay=build/release/bin/assay
 generators=(
   "docs/commands.md|$assay help --markdown"
+  "docs/operators.md|tools/operators.py $assay"
 )
 
 [[ -x $assay ]] || { echo "error: $assay is not built" >&2 && echo "hint: ./dev build" >&2 && exit 1; }

@@ -91,9 +91,9 @@ std::vector<std::pair<std::string, std::string>> resolve_target(const std::strin
     if (name == model || name == "model:" + model) return {{"model", model}};
     candidates.push_back(model);
   }
-  if (name.ends_with(".onnx") || name.find('/') != std::string::npos)
-    throw UserError("ONNX files are not read by this version", name,
-                    "name a workload or a model; see 'assay list'");
+  if (is_onnx_file(name)) return {{"model", name}};
+  if (name.find('/') != std::string::npos)
+    throw UserError("a file that is no ONNX model", name, "the name of one ends in .onnx");
   const std::string bare =
       name.substr(name.find(':') == std::string::npos ? 0 : name.find(':') + 1);
   const auto nearest = nearest_name(bare, candidates);

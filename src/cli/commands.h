@@ -12,6 +12,8 @@ Command env_command();
 Command doctor_command();
 Command data_command();
 Command profile_command();
+Command export_command();
+Command run_command();
 Command infer_command();
 Command train_command();
 Command sweep_command();

@@ -14,6 +14,7 @@
 #include "cli/rows.h"
 #include "data/dataset.h"
 #include "engine/plugin.h"
+#include "graph/operator.h"
 #include "model/model.h"
 #include "study/study.h"
 
@@ -21,7 +22,7 @@ namespace assay::cli {
 namespace {
 
 const std::vector<std::string> kKinds{"workloads", "models",  "datasets", "engines",
-                                      "kernels",   "studies", "devices"};
+                                      "kernels",   "studies", "devices",  "operators"};
 
 // A row a variant, what anybody can run first.
 Json workload_rows() {
@@ -122,6 +123,20 @@ Json study_rows() {
   return rows;
 }
 
+// The operator table, as docs/operators.md needs it.
+Json operator_rows() {
+  Json rows = Json::array();
+  for (const OpEntry* op : op_table().entries())
+    rows.push_back({{"name", op->type},
+                    {"domain", op->domain},
+                    {"since_version", op->since_version},
+                    {"view", op->is_view},
+                    {"cost", op->cost != nullptr},
+                    {"reference", op->kernel != nullptr || op->fold != nullptr},
+                    {"doc", op->note}});
+  return rows;
+}
+
 // Text files of a folder, by name; the folder may be absent.
 Json file_rows(const std::string& folder) {
   Json rows = Json::array();
@@ -141,13 +156,15 @@ Json rows_of(const std::string& kind) {
   if (kind == "datasets") return dataset_rows();
   if (kind == "engines") return engine_rows();
   if (kind == "studies") return study_rows();
+  if (kind == "operators") return operator_rows();
   return file_rows(kind);
 }
 
 // One line a name: what there is of every kind.
 Json overview_rows() {
   Json rows = Json::array();
-  for (const std::string& kind : kKinds)
+  for (const std::string& kind : kKinds) {
+    if (kind == "operators") continue;  // nothing that one would name to a command
     for (const Json& row : rows_of(kind)) {
       // A workload has a row a variant; the first says whether it can run at all.
       if (!rows.empty() && rows.back()["name"] == row["name"]) continue;
@@ -158,6 +175,7 @@ Json overview_rows() {
         if (row.contains(field)) line[field] = row[field];
       rows.push_back(std::move(line));
     }
+  }
   return rows;
 }
 

@@ -7,78 +7,73 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/cases.h"
-#include "cli/catalogue.h"
 #include "cli/commands.h"
+#include "cli/network.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/rows.h"
 #include "graph/count.h"
 #include "graph/passes/passes.h"
-#include "model/model.h"
 #include "record/digest.h"
-#include "study/model_subject.h"
 
 namespace assay::cli {
 namespace {
 
-struct Profiled {
-  std::string model;
-  std::string variant;
-  int64_t batch = 1;
+struct Profiled : Network {
   std::string precision;
-  Graph graph;  // bound
 };
 
-// Sizes of symbolic dimensions: --batch, and every --bind dim=value.
-std::map<std::string, int64_t> bindings(const Invocation& invocation) {
-  std::map<std::string, int64_t> sizes;
-  sizes["batch"] = invocation.integer("--batch").value_or(1);
-  const auto given = invocation.options.find("--bind");
-  if (given == invocation.options.end()) return sizes;
-  for (const std::string& text : given->second) {
-    const size_t equals = text.find('=');
-    const Result<int64_t> value =
-        equals == std::string::npos ? Result<int64_t>(0) : parse_int(text.substr(equals + 1));
-    if (equals == 0 || !value.ok() || *value < 1 || *value > INT32_MAX)
-      throw UserError(fmt::format("'{}' is not DIM=SIZE", text), "--bind",
-                      "for example --bind sequence=128");
-    sizes[text.substr(0, equals)] = *value;
-  }
-  return sizes;
-}
-
-// A workload's name stands for its model.
-ModelConfig config_of(const Invocation& invocation, Profiled& profiled) {
-  const auto [kind, name] = resolve_target(invocation.positionals[0], profiled.variant).front();
-  profiled.model = name;
-  if (kind == "model") return value_or_fail(model_config(name, profiled.variant));
-  for (const Workload& workload : all_workloads()) {
-    if (workload.name != name) continue;
-    if (const WorkloadVariant* variant = workload.variant(profiled.variant)) {
-      profiled.model = variant->model;
-      return variant->model_config;
-    }
-    std::vector<std::string> names;
-    for (const WorkloadVariant& variant : workload.variants) names.push_back(variant.name);
-    throw UserError(fmt::format("workload '{}' has no variant '{}'", name, profiled.variant),
-                    "--variant", fmt::format("there are: {}", join(names, ", ")));
-  }
-  return {};
-}
-
 Profiled open(const Invocation& invocation) {
-  Profiled profiled;
-  profiled.variant = invocation.value_or("--variant", "reference");
-  profiled.precision = invocation.value_or("--precision", "f32");
-  const ModelConfig config = config_of(invocation, profiled);
-  const Graph graph = value_or_fail(build_model(profiled.model, config, Phase::kInference));
-  const std::map<std::string, int64_t> sizes = bindings(invocation);
-  profiled.batch = sizes.at("batch");
-  const Graph bound = value_or_fail(bind_dimensions(graph, sizes));
-  profiled.graph =
-      value_or_fail(apply_precision(bound, value_or_fail(parse_precision(profiled.precision))));
+  Profiled profiled{open_network(invocation), invocation.value_or("--precision", "f32")};
+  profiled.graph = value_or_fail(
+      apply_precision(profiled.graph, value_or_fail(parse_precision(profiled.precision))));
   return profiled;
+}
+
+// The dimensions of inputs that nobody has given a size.
+std::vector<std::string> open_dimensions(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const ValueId id : graph.inputs()) {
+    if (!graph.value(id).type.shape) continue;
+    for (const Dim& dim : graph.value(id).type.shape->dims())
+      if (!dim.known() && std::ranges::find(names, dim.name()) == names.end())
+        names.push_back(dim.name());
+  }
+  return names;
+}
+
+// Unknown operators and nodes of unknown shape, by operator: "Fancy (2 nodes, first 'a')".
+std::vector<std::string> uncounted(const Graph& graph) {
+  struct Kind {
+    int64_t nodes = 0;
+    std::string first;
+  };
+  std::map<std::string, Kind> kinds;
+  for (const Node& node : graph.nodes()) {
+    if (is_countable(graph, node)) continue;
+    std::string name =
+        node.op->domain.empty() ? node.op->type : node.op->domain + "." + node.op->type;
+    if (graph.unknown_op(node) == nullptr) name += " of unknown shape";
+    Kind& kind = kinds[name];
+    if (++kind.nodes == 1) kind.first = node.name;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, kind] : kinds)
+    lines.push_back(fmt::format("{} ({} {}, first '{}')", name, kind.nodes,
+                                kind.nodes == 1 ? "node" : "nodes", kind.first));
+  return lines;
+}
+
+// Counts as far as shapes go; what is left out is said on stderr and in the row.
+GraphCount counted(const Profiled& profiled) {
+  const std::vector<std::string> dimensions = open_dimensions(profiled.graph);
+  if (!dimensions.empty())
+    throw UserError(fmt::format("the size of {} is not known", join(dimensions, ", ")),
+                    profiled.model, fmt::format("for example --bind {}=1", dimensions[0]));
+  const GraphCount total = count_known(profiled.graph);
+  if (total.uncounted_nodes > 0)
+    warn(fmt::format("not counted: {}", join(uncounted(profiled.graph), "; ")));
+  return total;
 }
 
 int64_t parameters_of(const Graph& graph, const Node& node) {
@@ -89,19 +84,37 @@ int64_t parameters_of(const Graph& graph, const Node& node) {
   return elements;
 }
 
+Json sizes_of(const TensorType& type) {
+  if (!type.shape) return nullptr;
+  Json sizes = Json::array();
+  for (const Dim& dim : type.shape->dims())
+    sizes.push_back(dim.known() ? Json(dim.size()) : Json());
+  return sizes;
+}
+
 Json node_row(const Profiled& profiled, const Node& node, double total_flops) {
-  const Cost cost = node_cost(profiled.graph, node);
   const TensorType& type = profiled.graph.value(node.outputs.front()).type;
-  const double bytes = cost.read_bytes + cost.write_bytes;
   Json row{{"name", node.name},
            {"op_type", node.op->type},
-           {"output_shape", type.shape->sizes()},
+           {"output_shape", sizes_of(type)},
            {"output_type", dtype_name(type.dtype)},
-           {"parameters", parameters_of(profiled.graph, node)},
-           {"macs", cost.macs},
-           {"flops", cost.flops},
-           {"read_bytes", static_cast<int64_t>(cost.read_bytes)},
-           {"write_bytes", static_cast<int64_t>(cost.write_bytes)}};
+           {"parameters", parameters_of(profiled.graph, node)}};
+  if (!type.shape) row["missing"]["output_shape"] = "its rank is not known";
+  if (!is_countable(profiled.graph, node)) {
+    const char* reason = profiled.graph.unknown_op(node) != nullptr
+                             ? "the operator is not known"
+                             : "a shape is not known before running";
+    for (const char* field :
+         {"macs", "flops", "read_bytes", "write_bytes", "intensity_flop_per_byte", "flops_share"})
+      row["missing"][field] = reason;
+    return row;
+  }
+  const Cost cost = node_cost(profiled.graph, node);
+  const double bytes = cost.read_bytes + cost.write_bytes;
+  row["macs"] = cost.macs;
+  row["flops"] = cost.flops;
+  row["read_bytes"] = static_cast<int64_t>(cost.read_bytes);
+  row["write_bytes"] = static_cast<int64_t>(cost.write_bytes);
   if (bytes > 0)
     row["intensity_flop_per_byte"] = cost.flops / bytes;
   else
@@ -118,6 +131,7 @@ double low_precision_flops(const Graph& graph) {
   double flops = 0;
   for (const Node& node : graph.nodes()) {
     const DType dtype = graph.value(node.outputs.front()).type.dtype;
+    if (!is_countable(graph, node)) continue;
     if (dtype == DType::kBF16 || dtype == DType::kF16) flops += node_cost(graph, node).flops;
   }
   return flops;
@@ -138,7 +152,13 @@ Json total_row(const Profiled& profiled, const GraphCount& total) {
            {"intensity_flop_per_byte", total.intensity_flop_per_byte()},
            {"activation_bytes", total.activation_bytes},
            {"peak_bytes", total.peak_bytes},
-           {"nodes", total.nodes}};
+           {"nodes", total.nodes},
+           {"uncounted_nodes", total.uncounted_nodes},
+           {"uncounted", join(uncounted(profiled.graph), "; ")}};
+  if (profiled.variant.empty()) {
+    row.erase("variant");
+    row["missing"]["variant"] = "a file has none";
+  }
   if (total.flops > 0)
     row["low_precision_flops_share"] = low_precision_flops(profiled.graph) / total.flops;
   else
@@ -153,7 +173,7 @@ int run_profile(const Invocation& invocation) {
     throw UserError("the counts of training are not part of this version", "--train",
                     "leave it out: inference is counted");
   const Profiled profiled = open(invocation);
-  const GraphCount total = value_or_fail(count(profiled.graph));
+  const GraphCount total = counted(profiled);
   Json rows = Json::array();
   if (!invocation.has("--per-node")) {
     rows.push_back(total_row(profiled, total));
@@ -166,42 +186,40 @@ int run_profile(const Invocation& invocation) {
   return kExitDone;
 }
 
-Option option(std::string name, OptionKind kind, std::string value_name, std::string doc,
-              std::string fallback, std::vector<std::string> choices = {},
-              std::optional<NumberRule> number = std::nullopt) {
-  return {.name = std::move(name),
-          .kind = kind,
-          .value_name = std::move(value_name),
-          .doc = std::move(doc),
-          .default_text = std::move(fallback),
-          .choices = std::move(choices),
-          .number = number};
-}
-
 }  // namespace
 
 Command profile_command() {
-  return {
-      .name = "profile",
-      .summary = "counts what a network computes and moves; runs nothing",
-      .description =
-          "Multiply-adds of convolutions and matrix products (the field's convention), every "
-          "operator's floating-point operations, unfused traffic and memory, of inference.",
-      .positionals = {{"NAME", "a model or a workload of 'assay list'"}},
-      .options = {option("--variant", OptionKind::kValue, "NAME",
-                         "published sizes (reference) or a workload's variant", "reference"),
-                  option("--batch", OptionKind::kValue, "N", "items a call", "1", {},
-                         rule_of_case_key("batch")),
-                  option("--bind", OptionKind::kList, "DIM=SIZE", "size of another dimension", ""),
-                  option("--precision", OptionKind::kValue, "NAME", "precision policy", "f32",
-                         {"f32", "tf32", "bf16", "f16"}),
-                  option("--train", OptionKind::kFlag, "",
-                         "counts of training too; refused, as this version has none", ""),
-                  option("--per-node", OptionKind::kFlag, "", "one row an operator", ""),
-                  format_option()},
-      .conflicts = {},
-      .examples = {"assay profile resnet50", "assay profile resnet50 --per-node --format csv"},
-      .run = run_profile};
+  std::vector<Option> options = network_options();
+  options.push_back({.name = "--precision",
+                     .kind = OptionKind::kValue,
+                     .value_name = "NAME",
+                     .doc = "precision policy",
+                     .default_text = "f32",
+                     .choices = {"f32", "tf32", "bf16", "f16"}});
+  options.push_back({.name = "--train",
+                     .kind = OptionKind::kFlag,
+                     .value_name = "",
+                     .doc = "counts of training too; refused, as this version has none",
+                     .default_text = "",
+                     .choices = {}});
+  options.push_back({.name = "--per-node",
+                     .kind = OptionKind::kFlag,
+                     .value_name = "",
+                     .doc = "one row an operator",
+                     .default_text = "",
+                     .choices = {}});
+  options.push_back(format_option());
+  return {.name = "profile",
+          .summary = "counts what a network computes and moves; runs nothing",
+          .description =
+              "Multiply-adds of convolutions and matrix products (the field's convention), every "
+              "operator's floating-point operations, unfused traffic and memory, of inference.",
+          .positionals = {{"NAME", "a model or a workload of 'assay list', or an ONNX file"}},
+          .options = std::move(options),
+          .conflicts = {},
+          .examples = {"assay profile resnet50", "assay profile resnet50 --per-node --format csv",
+                       "assay profile detector.onnx --batch 8 --bind x.2=640 --bind x.3=640"},
+          .run = run_profile};
 }
 
 }  // namespace assay::cli

@@ -189,7 +189,10 @@ class GraphReader {
     ASSAY_TRY(read_nodes());
     std::unordered_set<std::string_view> outputs;
     for (const ValueRecord& output : record_.outputs) {
-      if (output.type) ASSAY_TRY(tensor_type_of(output));
+      // Some exporters leave the element type open; what it is follows from the nodes.
+      if (output.type && (!output.type->kind.empty() || output.type->data_type != 0)) {
+        ASSAY_TRY(tensor_type_of(output));
+      }
       const auto found = values_.find(output.name);
       if (found == values_.end()) {
         return Error{ErrorCode::kInvalid, "nothing defines it", "output " + in_quotes(output.name)};

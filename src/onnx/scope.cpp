@@ -28,7 +28,13 @@ void add_captured(const NodeRecord& node, const Hoisted& hoisted, NameList& name
   }
 }
 
+// A name may come twice where the node has no subgraphs: there are few.
 std::vector<std::string_view> used_names(const NodeRecord& node, const Hoisted& hoisted) {
+  if (subgraphs(node).empty()) {
+    std::vector<std::string_view> inputs = node.inputs;
+    std::erase(inputs, std::string_view());
+    return inputs;
+  }
   NameList names;
   for (const std::string_view name : node.inputs) names.add(name);
   add_captured(node, hoisted, names);

@@ -18,13 +18,14 @@ Result<void> flattened(PendingNode& node) {
   if (!node.has(0)) return {};
   int64_t axis = node.take<int64_t>("axis", 1);
   const auto& shape = node.input_type(0).shape;
-  if (!shape) return node.unsupported("the rank of its input is not known");
-  const auto rank = static_cast<int64_t>(shape->rank());
-  if (axis < 0) axis += rank;
-  if (axis < 0 || axis > rank) return node.wrong("attribute 'axis' is out of range");
-  if (axis == rank - 1) {
-    node.attributes.set("axis", axis);
-    return {};
+  if (shape) {  // else it is flattened whatever the axis
+    const auto rank = static_cast<int64_t>(shape->rank());
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis > rank) return node.wrong("attribute 'axis' is out of range");
+    if (axis == rank - 1) {
+      node.attributes.set("axis", axis);
+      return {};
+    }
   }
   ASSAY_ASSIGN(const ValueId sizes, node.add("Shape", {node.inputs[0]}));
   ASSAY_ASSIGN(node.inputs[0], node.add("Flatten", {node.inputs[0]}, {{"axis", axis}}));

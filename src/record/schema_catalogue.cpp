@@ -57,6 +57,18 @@ RowSchema list_engines() {
            hidden(text("path", "of the shared object"))}};
 }
 
+RowSchema list_operators() {
+  return {"list",
+          "operators",
+          "an operator of the table, with ONNX's semantics; its shapes are always inferred",
+          {text("name", "of the operator"), text("domain", "empty: ONNX's default one"),
+           count("since_version", "of ONNX, whose semantics it has"),
+           row("view", kBoolean, "", "whether it only changes the shape and moves nothing"),
+           row("cost", kBoolean, "", "whether it has a formula beyond the bytes of its operands"),
+           row("reference", kBoolean, "", "whether the reference engine computes it"),
+           text("doc", "what is special about it")}};
+}
+
 RowSchema list_texts(const std::string& kind, const std::string& doc) {
   return {"list",
           kind,
@@ -151,6 +163,7 @@ std::vector<RowSchema> catalogue() {
           list_models(),
           list_datasets(),
           list_engines(),
+          list_operators(),
           list_texts("kernels", "a list of kernels"),
           list_texts("studies", "a study"),
           list_texts("devices", "a device sheet"),

@@ -17,9 +17,12 @@ RowSchema total() {
       "profile",
       "",
       "one graph: what it computes and moves, counted and not run",
-      {text("model", "name or file"), text("variant", "size of the model"),
-       count("batch", "items a call"), text("precision", "type of the activations"),
-       count("parameters", "trained numbers"), hidden(bytes("parameter_bytes", "what they occupy")),
+      {text("model", "name or file"),
+       text("variant", "size of the model"),
+       count("batch", "items a call"),
+       text("precision", "type of the activations"),
+       count("parameters", "trained numbers"),
+       hidden(bytes("parameter_bytes", "what they occupy")),
        row("macs", kNumber, "count", "multiply-adds"),
        flops("flops", "floating-point operations; a multiply-add is two"),
        bytes("read_bytes", "tensors read, each once a node"),
@@ -27,7 +30,10 @@ RowSchema total() {
        row("intensity_flop_per_byte", kNumber, "flop_per_byte",
            "flops over bytes read and written"),
        bytes("activation_bytes", "sum of all intermediate tensors"),
-       bytes("peak_bytes", "largest sum of what is alive at once"), count("nodes", "operators"),
+       bytes("peak_bytes", "largest sum of what is alive at once"),
+       count("nodes", "operators"),
+       hidden(count("uncounted_nodes", "of unknown operators or shapes, which cost nothing here")),
+       hidden(text("uncounted", "those by operator, with the first node of each")),
        flops("backward_flops", "with --train: of the backward pass"),
        bytes("optimizer_bytes", "with --train: state of the optimiser"),
        bytes("saved_bytes", "with --train: activations kept for the backward pass"),
@@ -51,8 +57,25 @@ RowSchema nodes() {
        row("flops_share", kNumber, "share", "of the whole graph")}};
 }
 
+RowSchema exported() {
+  return {"export",
+          "",
+          "the file that was written",
+          {text("file", "path"), text("model", "what it holds"), bytes("bytes", "of the file"),
+           bytes("data_bytes", "of FILE.data beside it, where there is one"),
+           count("parameters", "trained numbers"), count("nodes", "operators")}};
+}
+
+RowSchema outputs() {
+  return {"run",
+          "",
+          "one output of the graph",
+          {text("name", "of the output"), text("type", "of its elements"),
+           row("shape", kList, "", "its sizes"), text("file", "where it was written")}};
+}
+
 }  // namespace
 
-std::vector<RowSchema> profiles() { return {total(), nodes()}; }
+std::vector<RowSchema> profiles() { return {total(), nodes(), exported(), outputs()}; }
 
 }  // namespace assay::schema_tables

@@ -46,7 +46,7 @@ inline void append(std::vector<Field>& fields, std::vector<Field> more) {
 }
 
 std::vector<RowSchema> catalogue();  // list, env, doctor, data, schema, report
-std::vector<RowSchema> profiles();   // profile, its nodes
+std::vector<RowSchema> profiles();   // profile, its nodes, export, run
 std::vector<RowSchema> measured();   // infer, train, sweep, study
 
 }  // namespace assay::schema_tables

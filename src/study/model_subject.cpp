@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/model_subject.h"
 
+#include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "base/files.h"
 #include "base/text.h"
+#include "graph/passes/passes.h"
+#include "onnx/read.h"
 #include "record/digest.h"
 #include "workload/workload.h"
 
@@ -48,8 +51,57 @@ Result<ModelConfig> model_config(const std::string& model, const std::string& va
                "", fmt::format("there are: {}", join(names, ", "))};
 }
 
+bool is_onnx_file(const std::string& name) { return name.ends_with(".onnx"); }
+
+namespace {
+
+// The name of the dimension that every input whose first dimension is unknown begins with; empty if
+// they begin differently.
+std::string batch_dimension(const Graph& graph) {
+  std::string name;
+  for (const ValueId id : graph.inputs()) {
+    const auto& shape = graph.value(id).type.shape;
+    if (!shape || shape->rank() == 0 || (*shape)[0].known()) continue;
+    const std::string& first = (*shape)[0].name();
+    if (first.empty() || (!name.empty() && name != first)) return "";
+    name = first;
+  }
+  return name;
+}
+
+constexpr std::string_view kBind = "bind.";
+
+Result<ModelSubject> open_file(const Case& wanted) {
+  const std::string& name = wanted.get("model");
+  ASSAY_ASSIGN(const Graph read, read_onnx(name));
+  std::map<std::string, int64_t> sizes;
+  for (const auto& [key, value] : wanted.overrides()) {
+    const auto size = parse_int(value);
+    if (!key.starts_with(kBind) || !size.ok())
+      return Error{ErrorCode::kInvalid, fmt::format("'set.{}' is nothing of a file", key), name,
+                   "set.bind.DIM=SIZE gives a dimension its size"};
+    sizes[key.substr(kBind.size())] = *size;
+  }
+  const std::string batch = batch_dimension(read);
+  const bool batched = !batch.empty() && !sizes.contains(batch);
+  ASSAY_ASSIGN(Graph graph,
+               bind_file(read, std::move(sizes), std::max<int64_t>(1, wanted.integer("batch"))));
+  std::string digest = digest_of(canonical_text(graph), "", "");
+  return ModelSubject{std::move(graph), batched ? "item" : "call", std::move(digest)};
+}
+
+}  // namespace
+
+Result<Graph> bind_file(const Graph& graph, std::map<std::string, int64_t> given, int64_t batch) {
+  const std::string name = batch_dimension(graph);
+  if (!name.empty()) given.emplace(name, batch);
+  if (given.empty()) return graph;
+  return bind_dimensions(graph, given);
+}
+
 Result<ModelSubject> open_model(const Case& wanted) {
   const std::string& name = wanted.get("model");
+  if (is_onnx_file(name)) return open_file(wanted);
   ASSAY_ASSIGN(ModelConfig config, model_config(name, wanted.get("variant")));
   for (const auto& [key, value] : wanted.overrides()) config[key] = value;
   ASSAY_ASSIGN(Graph graph, build_model(name, config, Phase::kInference));

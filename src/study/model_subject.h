@@ -3,6 +3,7 @@
 // A bare model as the subject of inference: its graph, and inputs drawn from the seed. Thread-safe.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,21 @@ namespace assay {
 // configuration of a workload's variant of that name that uses the model.
 Result<ModelConfig> model_config(const std::string& model, const std::string& variant);
 
+// Whether a model's name is that of an ONNX file.
+bool is_onnx_file(const std::string& name);
+
+// The sizes that the unknown dimensions of a file's inputs take: those of `given`, and the batch
+// size for the dimension that all inputs with an unknown first dimension begin with, if none is
+// given for it. kInvalid names a dimension that no input has.
+Result<Graph> bind_file(const Graph& graph, std::map<std::string, int64_t> given, int64_t batch);
+
 struct ModelSubject {
-  Graph graph;  // for inference, with the symbolic dimension "batch"
+  Graph graph;  // for inference, with the symbolic dimension "batch"; of a file: with none
   std::string item;
   std::string digest;
 };
-// The case's set.* keys override the configuration.
+// The case's set.* keys override the configuration; of a file, set.bind.DIM gives the size of a
+// dimension, and the batch size is bound.
 Result<ModelSubject> open_model(const Case& wanted);
 
 // Buffers of the graph's inputs or outputs for a batch; kUnsupported names a value whose shape is

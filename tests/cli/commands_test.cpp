@@ -153,7 +153,8 @@ TEST_F(CommandsTest, ProfilesNodesThatAddUp) {
 TEST_F(CommandsTest, ProfileRefusesWhatItCannotRead) {
   const Finished file = run({"profile", "net.onnx"});
   EXPECT_EQ(file.code, 2);
-  EXPECT_THAT(file.err, HasSubstr("ONNX files are not read"));
+  EXPECT_THAT(file.err, HasSubstr("net.onnx"));
+  EXPECT_THAT(run({"profile", "folder/net"}).err, HasSubstr("no ONNX model"));
   EXPECT_THAT(run({"profile", "resnte"}).err, HasSubstr("did you mean 'resnet'"));
   EXPECT_THAT(run({"profile", "resnet", "--bind", "batch"}).err, HasSubstr("DIM=SIZE"));
   EXPECT_THAT(run({"profile", "resnet", "--variant", "tiny"}).err, HasSubstr("no variant 'tiny'"));
