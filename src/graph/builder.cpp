@@ -51,8 +51,6 @@ bool is_small(const TensorType& type) {
                              [](const Dim& dim) { return dim.size() <= kLargestFold; });
 }
 
-bool is_graph(const AttributeSpec& spec) { return spec.type == AttributeType::kGraph; }
-
 // Pointers to the types of `ids`, null where omitted.
 std::vector<const TensorType*> types_of(const Graph& graph, std::span<const ValueId> ids) {
   std::vector<const TensorType*> types;
@@ -148,7 +146,7 @@ ValueId GraphBuilder::add(std::string_view type, std::vector<ValueId> inputs, At
 std::vector<ValueId> GraphBuilder::add_multi(std::string_view type, std::vector<ValueId> inputs,
                                              size_t outputs, Attributes attributes,
                                              const std::string& name) {
-  const size_t dot = type.find('.');
+  const size_t dot = type.rfind('.');
   const bool own = dot != std::string_view::npos;
   auto added =
       try_add(own ? type.substr(0, dot) : std::string_view(), own ? type.substr(dot + 1) : type,
@@ -220,7 +218,7 @@ std::vector<ValueId> GraphBuilder::fold(const OpEntry& op, std::span<const Value
     if (!is_small(type) && (type.known() || !all_small)) return {};
     output_types.push_back(&type);
   }
-  if (std::ranges::any_of(op.attributes, is_graph)) return {};  // it may run for ever
+  if (has_body(op)) return {};  // it may run for ever
   const bool known = std::ranges::all_of(types, &TensorType::known);
   if (known && op.cost != nullptr &&
       op.cost({input_types, output_types, attributes, data}).flops > kLargestFoldFlops) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -72,12 +73,16 @@ Result<std::vector<Tensor>> run_operator(const OpEntry& op, std::span<const Tens
   }
   std::vector<Tensor> outputs;
   outputs.reserve(types.size());
-  for (const TensorType& type : types) {
-    outputs.push_back(type.known() && !op.sizes_outputs
-                          ? Tensor::allocate(type.dtype, type.shape->sizes())
-                          : Tensor());
+  try {
+    for (const TensorType& type : types) {
+      outputs.push_back(type.known() && !op.sizes_outputs
+                            ? Tensor::allocate(type.dtype, type.shape->sizes())
+                            : Tensor());
+    }
+    ASSAY_TRY(op.kernel({inputs, outputs, attributes}));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::kOutOfMemory, "no memory for the outputs of " + op.type};
   }
-  ASSAY_TRY(op.kernel({inputs, outputs, attributes}));
   const bool all = std::ranges::none_of(outputs, &Tensor::empty);
   ASSAY_ASSERT(all, "a kernel of " + op.type + " left an output empty");
   return outputs;
@@ -85,7 +90,7 @@ Result<std::vector<Tensor>> run_operator(const OpEntry& op, std::span<const Tens
 
 Result<std::vector<Tensor>> run_node(const Node& node, std::span<const Tensor* const> inputs) {
   std::vector<TensorType> types(node.outputs.size());
-  if (!node.op->sizes_outputs) {
+  if (!has_body(*node.op)) {  // control flow finds out by running
     auto inferred = infer_outputs(node, inputs);
     if (!inferred.ok()) return at_node(std::move(inferred).error(), node);
     types = *std::move(inferred);
@@ -139,7 +144,26 @@ Result<void> Interpreter::run(std::vector<Tensor>& values) const {
   return {};
 }
 
+namespace {
+
+Error misfit(const Tensor& tensor, const Value& value) {
+  return Error{ErrorCode::kInvalid,
+               "input is " + tensor.type().text() + ", the graph wants " + value.type.text(),
+               value.name};
+}
+
+}  // namespace
+
 Result<std::vector<Tensor>> Interpreter::outputs(std::span<const Tensor> inputs) const {
+  std::map<std::string, int64_t> symbols;
+  for (size_t i = 0; i < std::min(inputs.size(), graph_.inputs().size()); ++i) {
+    const Value& value = graph_.value(graph_.inputs()[i]);
+    if (!fits(inputs[i], value.type, symbols)) return misfit(inputs[i], value);
+  }
+  return body_outputs(inputs);
+}
+
+Result<std::vector<Tensor>> Interpreter::body_outputs(std::span<const Tensor> inputs) const {
   if (inputs.size() != graph_.inputs().size()) {
     return Error{ErrorCode::kInvalid,
                  std::to_string(inputs.size()) + " inputs given, the graph has " +
@@ -147,14 +171,9 @@ Result<std::vector<Tensor>> Interpreter::outputs(std::span<const Tensor> inputs)
                  graph_.name()};
   }
   std::vector<Tensor> values(graph_.values().size());
-  std::map<std::string, int64_t> symbols;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value& value = graph_.value(graph_.inputs()[i]);
-    if (!fits(inputs[i], value.type, symbols)) {
-      return Error{ErrorCode::kInvalid,
-                   "input is " + inputs[i].type().text() + ", the graph wants " + value.type.text(),
-                   value.name};
-    }
+    if (inputs[i].empty() || inputs[i].dtype() != value.type.dtype) return misfit(inputs[i], value);
     values[graph_.inputs()[i]] = inputs[i];
   }
   if (!graph_.random_keys().empty()) {

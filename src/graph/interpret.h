@@ -40,9 +40,11 @@ class Interpreter {
   // `values` are by id, with inputs, keys, parameters and states filled in (constants need not be).
   // Afterwards outputs and next states are there, other computed values are empty.
   Result<void> run(std::vector<Tensor>& values) const;
-  // The outputs for these inputs. Parameters and states must have given initialisers, and there may
-  // be no random keys: the body of a Loop, a model file.
+  // The outputs for these inputs, which must have the graph's types. Parameters and states must
+  // have given initialisers, and there may be no random keys: a model file.
   Result<std::vector<Tensor>> outputs(std::span<const Tensor> inputs) const;
+  // The same for the body of control flow, whose inputs may change their shapes from run to run.
+  Result<std::vector<Tensor>> body_outputs(std::span<const Tensor> inputs) const;
 
  private:
   const Graph& graph_;

@@ -53,6 +53,11 @@ Cost CostContext::operand_bytes() const {
   return cost;
 }
 
+bool has_body(const OpEntry& op) {
+  return std::ranges::find(op.attributes, AttributeType::kGraph, &AttributeSpec::type) !=
+         op.attributes.end();
+}
+
 void OpTable::add(OpEntry entry) {
   ASSAY_ASSERT(entry.infer != nullptr, "an operator without shape inference: " + entry.type);
   auto owned = std::make_unique<OpEntry>(std::move(entry));
@@ -106,9 +111,12 @@ const OpTable& op_table() {
     add_detection_ops(t);
     add_dropout_ops(t);
     add_activation_ops(t);
-    add_elementwise_ops(t);
+    add_math_ops(t);
+    add_arithmetic_ops(t);
+    add_logic_ops(t);
     add_softmax_ops(t);
     add_reduction_ops(t);
+    add_axis_ops(t);
     add_reshape_ops(t);
     add_cast_ops(t);
     add_layout_ops(t);
@@ -116,6 +124,16 @@ const OpTable& op_table() {
     add_index_ops(t);
     add_source_ops(t);
     add_training_ops(t);
+    add_random_ops(t);
+    add_block_ops(t);
+    add_scatter_ops(t);
+    add_select_ops(t);
+    add_signal_ops(t);
+    add_window_function_ops(t);
+    add_einsum_ops(t);
+    add_determinant_ops(t);
+    add_control_ops(t);
+    add_optimizer_ops(t);
     add_backward_ops(t);
     add_backward_norm_ops(t);
     add_backward_index_ops(t);

@@ -126,6 +126,9 @@ struct OpEntry {
   static constexpr size_t kVariadic = static_cast<size_t>(-1);
 };
 
+// Whether it is control flow: an attribute is a graph.
+bool has_body(const OpEntry& op);
+
 class OpTable {
  public:
   void add(OpEntry entry);  // asserts that it is new

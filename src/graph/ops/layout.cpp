@@ -222,13 +222,13 @@ void add_layout_ops(OpTable& table) {
              .max_inputs = 1,
              .attributes = {{"perm", AttributeType::kInts, {}}},
              .infer = infer_transpose,
-             .kernel = kernel_transpose});
+             .kernel = widen4<kernel_transpose>});
   table.add({.type = "Expand",
              .since_version = 13,
              .min_inputs = 2,
              .max_inputs = 2,
              .infer = infer_expand,
-             .kernel = kernel_expand});
+             .kernel = widen4<kernel_expand>});
   table.add({.type = "Concat",
              .since_version = 13,
              .min_inputs = 1,

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "graph/ops/families.h"
+#include "graph/ops/pointwise.h"
 
 namespace assay {
 namespace {
@@ -162,8 +163,10 @@ Cost cost_gemm(const CostContext& context) {
   return cost;
 }
 
+// Integers are multiplied exactly (modulo 2^n), scaled and shifted in double.
 template <class T>
 void gemm(const KernelContext& context) {
+  using Exact = std::conditional_t<std::is_floating_point_v<T>, double, T>;
   const Attributes& attributes = context.attributes;
   const bool ta = attributes.integer("transA") != 0;
   const bool tb = attributes.integer("transB") != 0;
@@ -180,16 +183,16 @@ void gemm(const KernelContext& context) {
   T* out = output_data<T>(context, 0);
   multiply<Accumulator<T>>(
       y[0], y[1], ta ? a[0] : a[1], left, right, [&](int64_t i, int64_t j, Accumulator<T> sum) {
-        double value = alpha * static_cast<double>(sum);
+        double value = alpha * static_cast<double>(static_cast<Exact>(sum));
         if (c != nullptr) {
           value += beta * static_cast<double>(c[i * c_strides[0] + j * c_strides[1]]);
         }
-        out[i * y[1] + j] = static_cast<T>(value);
+        out[i * y[1] + j] = from_double<T>(value);
       });
 }
 
 Result<void> kernel_gemm(const KernelContext& context) {
-  return dispatch_floating(context.inputs[0]->dtype(), [&]<class T>() { gemm<T>(context); });
+  return dispatch_arithmetic(context.inputs[0]->dtype(), [&]<class T>() { gemm<T>(context); });
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ReduceMean, ReduceSum, ReduceMax, ArgMax.
+// The Reduce operators: ReduceL1, L2, LogSum, LogSumExp, Max, Mean, Min, Prod, Sum, SumSquare.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "graph/ops/families.h"
-#include "graph/ops/infer.h"
-#include "graph/ops/loops.h"
+#include "graph/ops/pointwise.h"
 
 namespace assay {
 namespace {
@@ -41,8 +41,8 @@ Shape without(const Shape& shape, const std::vector<size_t>& axes, bool keep) {
 }
 
 Result<Types> infer_reduce(const InferContext& context) {
+  ASSAY_TRY(expect_numbers(context));
   const DType dtype = context.type(0).dtype;
-  if (!is_integer(dtype) || dtype_bits(dtype) < 8) ASSAY_TRY(expect_floating(context, 0));
   ASSAY_TRY(expect_dtype(context, 1, {DType::kI64}));
   const bool keep = context.attributes.integer("keepdims") != 0;
   if (!context.type(0).shape) return Types{TensorType::unranked(dtype)};
@@ -54,58 +54,144 @@ Result<Types> infer_reduce(const InferContext& context) {
   return Types{TensorType(dtype, Shape(std::vector<Dim>(x.rank())))};
 }
 
-// A sum or maximum of n numbers is n - 1 operations; a mean has one multiplication more.
+// Since version 20 also of bools: any, all.
+Result<Types> infer_reduce_extreme(const InferContext& context) {
+  if (context.type(0).dtype != DType::kBool) return infer_reduce(context);
+  TensorType number = context.type(0);
+  number.dtype = DType::kU8;
+  std::vector<const TensorType*> inputs(context.inputs.begin(), context.inputs.end());
+  inputs[0] = &number;
+  ASSAY_ASSIGN(Types types,
+               infer_reduce({inputs, context.constants, context.attributes, context.output_count}));
+  types[0].dtype = DType::kBool;
+  return types;
+}
+
+// Combining n numbers is n - 1 operations; `each` is what is done to every element before, `last`
+// and `transcendentals` to every result. A log-sum-exp has one exp an element besides.
+template <int each, int last, int transcendentals, bool exponentials = false>
 Cost cost_reduce(const CostContext& context) {
   Cost cost = context.operand_bytes();
-  if (is_floating(context.inputs[0]->dtype)) {
-    cost.flops = std::max(0.0, context.input_elements(0) - context.output_elements(0));
-  }
-  return cost;
-}
-Cost cost_reduce_mean(const CostContext& context) {
-  Cost cost = cost_reduce(context);
-  if (is_floating(context.inputs[0]->dtype)) cost.flops += context.output_elements(0);
+  if (!is_floating(context.inputs[0]->dtype)) return cost;
+  const double elements = context.input_elements(0);
+  const double results = context.output_elements(0);
+  cost.flops = std::max(0.0, elements - results) + each * elements + last * results;
+  cost.transcendentals = transcendentals * results + (exponentials ? elements : 0);
   return cost;
 }
 
-enum class Reduction { kMean, kSum, kMax };
+// ---- What is folded ----
 
 template <class T>
-T lowest() {
+T least() {
   if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
   return std::numeric_limits<T>::lowest();
 }
-
-// Folds every element of x into its output's accumulator.
-template <class T, Reduction reduction>
-void reduce(const T* x, T* y, const Sizes& shape, const Sizes& strides, int64_t outputs) {
-  using A = std::conditional_t<reduction == Reduction::kMax, T, Accumulator<T>>;
-  const A first = reduction == Reduction::kMax ? static_cast<A>(lowest<T>()) : A{0};
-  std::vector<A> totals(static_cast<size_t>(outputs), first);
-  walk<1>(shape, {strides}, [&](int64_t i, const std::array<int64_t, 1>& at) {
-    A& total = totals[static_cast<size_t>(at[0])];
-    if constexpr (reduction == Reduction::kMax) {
-      if (x[i] > total || x[i] != x[i]) total = x[i];
-    } else {
-      total += static_cast<A>(x[i]);
-    }
-  });
-  const int64_t count = outputs == 0 ? 1 : element_count(shape) / outputs;
-  for (int64_t i = 0; i < outputs; ++i) {
-    A total = totals[static_cast<size_t>(i)];
-    if constexpr (reduction == Reduction::kMean && std::is_floating_point_v<T>) {
-      total /= static_cast<A>(count);
-    }
-    T value = static_cast<T>(total);
-    if constexpr (reduction == Reduction::kMean && !std::is_floating_point_v<T>) {
-      if (count > 0)
-        value = static_cast<T>(static_cast<double>(value) / static_cast<double>(count));
-    }
-    y[i] = value;
-  }
+template <class T>
+T greatest() {
+  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  return std::numeric_limits<T>::max();
 }
 
-template <Reduction reduction>
+// Each has add(x) for every element and result(count) at the end.
+template <class T>
+struct SumFold {
+  Accumulator<T> total = 0;
+  void add(T x) { total += static_cast<Accumulator<T>>(x); }
+  T result(int64_t /*count*/) const { return static_cast<T>(total); }
+};
+template <class T>
+struct MeanFold : SumFold<T> {
+  T result(int64_t count) const {
+    const double n = static_cast<double>(count);
+    if constexpr (std::is_floating_point_v<T>) return static_cast<T>(this->total / n);
+    if constexpr (!std::is_floating_point_v<T>) {
+      return count == 0 ? T{0}
+                        : from_double<T>(static_cast<double>(static_cast<T>(this->total)) / n);
+    }
+  }
+};
+template <class T>
+struct ProdFold {
+  Accumulator<T> total = 1;
+  void add(T x) { total *= static_cast<Accumulator<T>>(x); }
+  T result(int64_t /*count*/) const { return static_cast<T>(total); }
+};
+template <class T>
+struct L1Fold : SumFold<T> {
+  void add(T x) {
+    const auto value = static_cast<Accumulator<T>>(x);
+    this->total += x < T{0} ? Accumulator<T>{0} - value : value;
+  }
+};
+template <class T>
+struct SumSquareFold : SumFold<T> {
+  void add(T x) {
+    const auto value = static_cast<Accumulator<T>>(x);
+    this->total += value * value;
+  }
+};
+template <class T>
+struct MaxFold {
+  T best = least<T>();
+  void add(T x) {
+    if (x > best || x != x) best = x;
+  }
+  T result(int64_t /*count*/) const { return best; }
+};
+template <class T>
+struct MinFold {
+  T best = greatest<T>();
+  void add(T x) {
+    if (x < best || x != x) best = x;
+  }
+  T result(int64_t /*count*/) const { return best; }
+};
+template <class T>
+struct L2Fold {
+  double total = 0;
+  void add(T x) { total += static_cast<double>(x) * static_cast<double>(x); }
+  T result(int64_t /*count*/) const { return from_double<T>(std::sqrt(total)); }
+};
+template <class T>
+struct LogSumFold {
+  double total = 0;
+  void add(T x) { total += static_cast<double>(x); }
+  T result(int64_t /*count*/) const { return from_double<T>(std::log(total)); }
+};
+// Keeps the sum relative to the largest exponent so far, so that exp never overflows.
+template <class T>
+struct LogSumExpFold {
+  double largest = -std::numeric_limits<double>::infinity();
+  double total = 0;
+  void add(T x) {
+    const auto value = static_cast<double>(x);
+    if (value == largest) {
+      total += 1;  // also an infinity again, whose difference would be NaN
+    } else if (value > largest) {
+      total = total * std::exp(largest - value) + 1;
+      largest = value;
+    } else {
+      total += std::exp(value - largest);
+    }
+  }
+  T result(int64_t /*count*/) const {
+    return from_double<T>(total == 0 ? largest : largest + std::log(total));
+  }
+};
+
+// Folds every element of x into its output's accumulator.
+template <template <class> class Fold, class T>
+void reduce(const T* x, T* y, const Sizes& shape, const Sizes& strides, int64_t outputs) {
+  std::vector<Fold<T>> folds(static_cast<size_t>(outputs));
+  walk<1>(shape, {strides}, [&](int64_t i, const std::array<int64_t, 1>& at) {
+    folds[static_cast<size_t>(at[0])].add(x[i]);
+  });
+  const int64_t count = outputs == 0 ? 1 : element_count(shape) / outputs;
+  std::ranges::transform(folds, y, [count](const Fold<T>& fold) { return fold.result(count); });
+}
+
+template <template <class> class Fold>
 Result<void> kernel_reduce(const KernelContext& context) {
   const Sizes& shape = input_shape(context, 0);
   std::optional<Sizes> given;
@@ -119,70 +205,47 @@ Result<void> kernel_reduce(const KernelContext& context) {
   Sizes strides = packed_strides(kept);
   for (const size_t axis : *axes) strides[axis] = 0;
   return dispatch_arithmetic(context.inputs[0]->dtype(), [&]<class T>() {
-    reduce<T, reduction>(input_data<T>(context, 0), output_data<T>(context, 0), shape, strides,
-                         element_count(kept));
+    reduce<Fold, T>(input_data<T>(context, 0), output_data<T>(context, 0), shape, strides,
+                    element_count(kept));
   });
 }
 
-Result<Types> infer_arg_max(const InferContext& context) {
-  const DType dtype = context.type(0).dtype;
-  if (!is_integer(dtype) || dtype_bits(dtype) < 8) ASSAY_TRY(expect_floating(context, 0));
-  if (!context.type(0).shape) return Types{TensorType::unranked(DType::kI64)};
-  const Shape& x = *context.type(0).shape;
-  ASSAY_ASSIGN(const size_t axis, normalized_axis(context.attributes.integer("axis"), x.rank()));
-  if (x[axis].known() && x[axis].size() == 0) return invalid("ArgMax over a dimension of size 0");
-  return Types{
-      TensorType(DType::kI64, without(x, {axis}, context.attributes.integer("keepdims") != 0))};
-}
-
-Result<void> kernel_arg_max(const KernelContext& context) {
-  const AxisView view = view_around(input_shape(context, 0), context.attributes.integer("axis"));
-  const bool last = context.attributes.integer("select_last_index") != 0;
-  int64_t* y = output_data<int64_t>(context, 0);
-  return dispatch_arithmetic(context.inputs[0]->dtype(), [&]<class T>() {
-    const T* x = input_data<T>(context, 0);
-    for (int64_t outer = 0; outer < view.outer; ++outer) {
-      for (int64_t inner = 0; inner < view.inner; ++inner) {
-        const T* row = x + outer * view.size * view.inner + inner;
-        int64_t best = 0;
-        for (int64_t i = 1; i < view.size; ++i) {
-          const T value = row[i * view.inner];
-          const T so_far = row[best * view.inner];
-          if (value > so_far || (last && value == so_far)) best = i;
-        }
-        *y++ = best;
-      }
-    }
-  });
-}
+struct Reduce {
+  const char* type;
+  int version;
+  CostFunction cost;
+  KernelFunction kernel;
+  InferFunction infer = infer_reduce;
+};
 
 }  // namespace
 
 void add_reduction_ops(OpTable& table) {
-  const auto add = [&](const char* type, int version, CostFunction cost, KernelFunction kernel) {
-    table.add({.type = type,
-               .since_version = version,
+  const Reduce entries[] = {
+      {"ReduceL1", 18, cost_reduce<1, 0, 0>, widen16<kernel_reduce<L1Fold>>},
+      {"ReduceL2", 18, cost_reduce<1, 0, 1>, widen16<kernel_reduce<L2Fold>>},
+      {"ReduceLogSum", 18, cost_reduce<0, 0, 1>, widen16<kernel_reduce<LogSumFold>>},
+      {"ReduceLogSumExp", 18, cost_reduce<2, 1, 1, true>, widen16<kernel_reduce<LogSumExpFold>>},
+      {"ReduceMax", 20, cost_reduce<0, 0, 0>, widen16<kernel_reduce<MaxFold>>,
+       infer_reduce_extreme},
+      {"ReduceMean", 18, cost_reduce<0, 1, 0>, widen16<kernel_reduce<MeanFold>>},
+      {"ReduceMin", 20, cost_reduce<0, 0, 0>, widen16<kernel_reduce<MinFold>>,
+       infer_reduce_extreme},
+      {"ReduceProd", 18, cost_reduce<0, 0, 0>, widen16<kernel_reduce<ProdFold>>},
+      {"ReduceSum", 13, cost_reduce<0, 0, 0>, widen16<kernel_reduce<SumFold>>},
+      {"ReduceSumSquare", 18, cost_reduce<1, 0, 0>, widen16<kernel_reduce<SumSquareFold>>},
+  };
+  for (const Reduce& e : entries) {
+    table.add({.type = e.type,
+               .since_version = e.version,
                .min_inputs = 1,
                .max_inputs = 2,
                .attributes = {{"keepdims", AttributeType::kInt, int64_t{1}},
                               {"noop_with_empty_axes", AttributeType::kInt, int64_t{0}}},
-               .infer = infer_reduce,
-               .cost = cost,
-               .kernel = kernel});
-  };
-  add("ReduceMean", 18, cost_reduce_mean, widen16<kernel_reduce<Reduction::kMean>>);
-  add("ReduceSum", 13, cost_reduce, widen16<kernel_reduce<Reduction::kSum>>);
-  add("ReduceMax", 20, cost_reduce, widen16<kernel_reduce<Reduction::kMax>>);
-  table.add({.type = "ArgMax",
-             .since_version = 13,
-             .min_inputs = 1,
-             .max_inputs = 1,
-             .attributes = {{"axis", AttributeType::kInt, int64_t{0}},
-                            {"keepdims", AttributeType::kInt, int64_t{1}},
-                            {"select_last_index", AttributeType::kInt, int64_t{0}}},
-             .infer = infer_arg_max,
-             .cost = cost_reduce,
-             .kernel = widen16<kernel_arg_max>});
+               .infer = e.infer,
+               .cost = e.cost,
+               .kernel = e.kernel});
+  }
 }
 
 }  // namespace assay

@@ -312,7 +312,7 @@ void add_slice_ops(OpTable& table) {
              .max_inputs = 5,
              .infer = infer_slice,
              .cost = cost_slice,
-             .kernel = kernel_slice});
+             .kernel = widen4<kernel_slice>});
   table.add({.domain = "assay",
              .type = "SliceGradient",
              .min_inputs = 4,
@@ -325,7 +325,7 @@ void add_slice_ops(OpTable& table) {
              .max_inputs = 4,
              .attributes = {{"mode", AttributeType::kString, "constant"}},
              .infer = infer_pad,
-             .kernel = kernel_pad});
+             .kernel = widen4<kernel_pad>});
 }
 
 }  // namespace assay

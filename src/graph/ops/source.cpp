@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Constant, ConstantOfShape, Shape: values that come from the graph itself.
+// Constant, ConstantOfShape, Shape, Size, Range: values that come from the graph itself.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "graph/ops/families.h"
-#include "graph/ops/infer.h"
-#include "graph/ops/loops.h"
+#include "graph/ops/pointwise.h"
 
 namespace assay {
 namespace {
@@ -72,6 +72,11 @@ Result<void> kernel_constant_of_shape(const KernelContext& context) {
     return {};
   }
   const Tensor& value = context.attributes.get<Tensor>("value");
+  if (is_4bit(y.dtype())) {
+    const int nibble = *static_cast<const uint8_t*>(value.data()) & 0x0f;
+    std::memset(y.data(), nibble * 0x11, static_cast<size_t>(y.bytes()));
+    return {};
+  }
   return dispatch_width(y.dtype(),
                         [&]<class T>() { std::ranges::fill(y.values<T>(), value.values<T>()[0]); });
 }
@@ -113,6 +118,67 @@ Result<void> kernel_shape(const KernelContext& context) {
   return {};
 }
 
+Result<Types> infer_size(const InferContext& /*context*/) {
+  return Types{TensorType(DType::kI64, Shape())};
+}
+
+std::optional<Tensor> fold_size(const InferContext& context) {
+  if (!context.type(0).known()) return std::nullopt;
+  const int64_t size = *context.type(0).shape->elements();
+  return Tensor::from<int64_t>(DType::kI64, {}, std::span(&size, 1));
+}
+
+Result<void> kernel_size(const KernelContext& context) {
+  *output_data<int64_t>(context, 0) = context.inputs[0]->elements();
+  return {};
+}
+
+// ---- Range ----
+
+// max(ceil((limit - start) / delta), 0).
+Result<int64_t> range_length(const Tensor& start, const Tensor& limit, const Tensor& delta) {
+  ASSAY_ASSIGN(const std::vector<double> from, as_doubles(start));
+  ASSAY_ASSIGN(const std::vector<double> to, as_doubles(limit));
+  ASSAY_ASSIGN(const std::vector<double> step, as_doubles(delta));
+  if (from.size() != 1 || to.size() != 1 || step.size() != 1) {
+    return invalid("start, limit and delta must be one number each");
+  }
+  if (step[0] == 0) return invalid("input 2 (delta) is 0");
+  const double length = std::ceil((to[0] - from[0]) / step[0]);
+  if (!(length < 0x1p62)) return invalid("the range never ends");
+  return static_cast<int64_t>(std::max(length, 0.0));
+}
+
+Result<Types> infer_range(const InferContext& context) {
+  ASSAY_TRY(expect_numbers(context));
+  for (size_t i = 1; i < 3; ++i) ASSAY_TRY(expect_same_dtype(context, 0, i));
+  Dim length;
+  if (context.constant(0) && context.constant(1) && context.constant(2)) {
+    ASSAY_ASSIGN(length,
+                 range_length(*context.constant(0), *context.constant(1), *context.constant(2)));
+  }
+  return Types{TensorType(context.type(0).dtype, Shape{length})};
+}
+
+Result<void> kernel_range(const KernelContext& context) {
+  return dispatch_arithmetic(context.outputs[0].dtype(), [&]<class T>() {
+    const T start = input_data<T>(context, 0)[0];
+    const T delta = input_data<T>(context, 2)[0];
+    const auto y = context.outputs[0].values<T>();
+    for (size_t i = 0; i < y.size(); ++i) {
+      if constexpr (std::is_floating_point_v<T>) {
+        y[i] = static_cast<T>(static_cast<double>(start) +
+                              static_cast<double>(i) * static_cast<double>(delta));
+      } else {
+        y[i] = wrapped<T>(bits_of(start) + uint64_t{i} * bits_of(delta));
+      }
+    }
+  });
+}
+
+// A multiplication and an addition an element.
+Cost cost_range(const CostContext& context) { return cost_elementwise(context, 2, 0); }
+
 // The data is not looked at.
 Cost cost_shape(const CostContext& context) {
   Cost cost = context.operand_bytes();
@@ -152,6 +218,22 @@ void add_source_ops(OpTable& table) {
        .kernel = kernel_shape,
        .fold = fold_shape,
        .note = "becomes a constant where the shape is known"});
+  table.add({.type = "Size",
+             .since_version = 21,
+             .min_inputs = 1,
+             .max_inputs = 1,
+             .infer = infer_size,
+             .cost = cost_shape,
+             .kernel = kernel_size,
+             .fold = fold_size,
+             .note = "becomes a constant where the shape is known"});
+  table.add({.type = "Range",
+             .since_version = 11,
+             .min_inputs = 3,
+             .max_inputs = 3,
+             .infer = infer_range,
+             .cost = cost_range,
+             .kernel = widen16<kernel_range>});
 }
 
 }  // namespace assay

@@ -21,8 +21,9 @@ Graph remove_dead_nodes(const Graph& graph) {
     for (const ValueId id : node.inputs) need(id);
   }
   Replay replay(graph);
-  replay.sources([](const Value& value) { return value.type; },
-                 [&](ValueId id) { return needed[id]; });
+  replay.sources(
+      [](const Value& value) { return value.type; },
+      [&](ValueId id) { return needed[id] || graph.value(id).kind == ValueKind::kParameter; });
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!alive[i]) continue;
     const auto copied = replay.node(graph.nodes()[i]);

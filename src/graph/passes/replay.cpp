@@ -9,8 +9,12 @@ Replay::Replay(const Graph& graph)
     : graph_(graph), builder_(graph.name()), map_(graph.values().size(), kNoValue) {}
 
 void Replay::sources(const std::function<TensorType(const Value&)>& retype,
-                     const std::function<bool(ValueId)>& wanted_constant) {
+                     const std::function<bool(ValueId)>& wanted) {
   retype_ = retype;
+  const auto initializer = [&](ValueId id, const Initializer& own) {
+    const auto found = initializers_.find(id);
+    return found == initializers_.end() ? own : found->second;
+  };
   for (const ValueId id : graph_.inputs()) {
     map_[id] = builder_.input(graph_.value(id).name, retype(graph_.value(id)));
   }
@@ -18,15 +22,17 @@ void Replay::sources(const std::function<TensorType(const Value&)>& retype,
     map_[id] = builder_.random_key(graph_.value(id).name);
   }
   for (const Parameter& p : graph_.parameters()) {
+    if (!wanted(p.value)) continue;
     const Value& value = graph_.value(p.value);
-    map_[p.value] = builder_.parameter(value.name, retype(value), p.initializer, p.trainable);
+    map_[p.value] = builder_.parameter(value.name, retype(value),
+                                       initializer(p.value, p.initializer), p.trainable);
   }
   for (const State& s : graph_.states()) {
     const Value& value = graph_.value(s.value);
-    map_[s.value] = builder_.state(value.name, retype(value), s.initializer);
+    map_[s.value] = builder_.state(value.name, retype(value), initializer(s.value, s.initializer));
   }
   for (const Constant& c : graph_.constants()) {
-    if (wanted_constant(c.value)) {
+    if (wanted(c.value)) {
       map_[c.value] = builder_.constant(graph_.value(c.value).name, c.data);
     }
   }

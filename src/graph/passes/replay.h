@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -22,10 +24,17 @@ class Replay {
   // What a value of the old graph is in the new one; kNoValue for kNoValue.
   ValueId of(ValueId old) const { return old == kNoValue ? kNoValue : map_[old]; }
 
-  // Declares inputs, keys, parameters, states and those constants that `wanted` accepts.
+  // From now on the old value is another one than its image.
+  void replace(ValueId old, ValueId now) { map_[old] = now; }
+
+  // These in place of the initialisers of parameters and states.
+  void use_initializers(std::map<ValueId, Initializer> initializers) {
+    initializers_ = std::move(initializers);
+  }
+  // Declares inputs, keys, states, and those parameters and constants that `wanted` accepts.
   // `retype` gives the type of each.
   void sources(const std::function<TensorType(const Value&)>& retype,
-               const std::function<bool(ValueId)>& wanted_constant);
+               const std::function<bool(ValueId)>& wanted);
   void sources();  // all, unchanged
   // The node on these inputs (in the new graph); its outputs keep their names.
   Result<void> node(const Node& node, std::vector<ValueId> inputs);
@@ -40,6 +49,7 @@ class Replay {
   GraphBuilder builder_;
   std::vector<ValueId> map_;
   std::function<TensorType(const Value&)> retype_;
+  std::map<ValueId, Initializer> initializers_;
 };
 
 }  // namespace assay

@@ -146,7 +146,7 @@ std::vector<Tensor> run_case(const GoldenCase& golden, const std::vector<Tensor>
     data.push_back(inputs[i].empty() ? nullptr : &inputs[i]);
   }
   const std::string_view op_name = golden.op;
-  const size_t dot = op_name.find('.');
+  const size_t dot = op_name.rfind('.');
   const bool own = dot != std::string_view::npos;
   const std::string_view domain = own ? op_name.substr(0, dot) : std::string_view();
   const std::string_view op_type = own ? op_name.substr(dot + 1) : op_name;

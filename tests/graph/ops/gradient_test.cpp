@@ -115,7 +115,7 @@ double worst_difference(const Interpreter& forward, const Case& c, size_t index,
 
 const OpEntry* entry_of(const GoldenCase& golden) {
   const std::string_view name = golden.op;
-  const size_t dot = name.find('.');
+  const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return op_table().find("", name);
   return op_table().find(name.substr(0, dot), name.substr(dot + 1));
 }
