@@ -60,7 +60,8 @@ def main():
     print("| tests of ONNX | " + " | ".join(ENGINES) + " |")
     print("|---" * (len(ENGINES) + 1) + "|")
     for outcome in ("passed", "unsupported", "failed", "out-of-scope"):
-        counts = [str(ledgers[engine][1].get(outcome, 0)) for engine in ENGINES]
+        counts = [str(totals.get(outcome, 0)) if totals else "not taken"
+                  for _, totals in (ledgers[engine] for engine in ENGINES)]
         print(f"| {outcome} | " + " | ".join(counts) + " |")
     defaults = sum(not row["domain"] for row in rows)
     print(f"\n{defaults} operators of the default domain, {len(rows) - defaults} of others.\n")
