@@ -134,7 +134,8 @@ TEST_F(OnnxFiles, InferMeasuresAFile) {
   const Json row =
       rows({"infer", "linear.onnx", "--engine", "reference", "--batch", "4", "--repeat", "3"})
           .at(0);
-  EXPECT_EQ(row["status"], "measured");
+  // Three samples may be noisy.
+  EXPECT_THAT(row["status"].get<std::string>(), testing::AnyOf("measured", "noisy"));
   EXPECT_EQ(row["item"], "item");
   EXPECT_GT(row["throughput_per_s"], 0);
   EXPECT_THAT(row["case"].get<std::string>(), HasSubstr("model=linear.onnx"));
@@ -142,10 +143,13 @@ TEST_F(OnnxFiles, InferMeasuresAFile) {
 
 TEST_F(OnnxFiles, ADamagedFileIsAnErrorEverywhere) {
   EXPECT_TRUE(write_file(folder_ / "page.onnx", "<html>not found</html>").ok());
-  for (const char* command : {"profile", "infer", "run"}) {
-    const Finished finished = run({command, "page.onnx"});
-    EXPECT_EQ(finished.code, 2) << command;
-    EXPECT_THAT(finished.err, HasSubstr("text, not an ONNX model (page.onnx)")) << command;
+  const std::vector<std::vector<std::string>> all{{"profile", "page.onnx"},
+                                                  {"infer", "page.onnx", "--engine", "reference"},
+                                                  {"run", "page.onnx", "--engine", "reference"}};
+  for (const std::vector<std::string>& arguments : all) {
+    const Finished finished = run(arguments);
+    EXPECT_EQ(finished.code, 2) << arguments[0];
+    EXPECT_THAT(finished.err, HasSubstr("text, not an ONNX model (page.onnx)")) << arguments[0];
   }
   EXPECT_EQ(run({"profile", "absent.onnx"}).code, 2);
 }
