@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <memory>
 #include <utility>
 
@@ -61,7 +62,9 @@ class ReferenceProgram final : public Program {
     ASSAY_ASSIGN(const BoundGraph* bound, bind(inputs));
     ASSAY_ASSIGN(std::vector<Tensor> values, leaves(bound->graph, inputs));
     const Graph& graph = bound->graph;
+    const TensorMeter meter;
     ASSAY_TRY(bound->interpreter.run(values));
+    activations_ = Bytes{meter.peak_bytes()};
     ASSAY_TRY(deliver(graph, values, outputs));
     for (const State& state : graph.states()) {
       if (state.next != kNoValue) tensors_[graph.value(state.value).name] = values[state.next];
@@ -83,6 +86,7 @@ class ReferenceProgram final : public Program {
     Bytes parameters;
     for (const auto& [name, tensor] : tensors_) parameters += Bytes{tensor.bytes()};
     use.parameters = parameters;
+    use.activations = activations_;  // with the kernels' workspace, of the last run
     return use;
   }
 
@@ -149,6 +153,7 @@ class ReferenceProgram final : public Program {
   NamedTensors tensors_;
   RandomKey seed_;
   uint64_t runs_ = 0;
+  std::optional<Bytes> activations_;
   std::map<std::map<std::string, int64_t>, std::unique_ptr<BoundGraph>> bound_;
 };
 

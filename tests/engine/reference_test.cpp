@@ -9,6 +9,8 @@
 
 #include "base/json.h"
 #include "engine/graphs.h"
+#include "graph/memory.h"
+#include "graph/passes/passes.h"
 
 namespace assay {
 namespace {
@@ -53,6 +55,21 @@ TEST(Reference, MovesStatesOn) {
   EXPECT_THAT(run(*program, graphs::vector({1, 2}), {2}), ElementsAre(1, 2));
   EXPECT_THAT(run(*program, graphs::vector({10, 20}), {2}), ElementsAre(11, 22));
   EXPECT_THAT(run(*program, graphs::vector({0, 0}), {2}), ElementsAre(11, 22));
+}
+
+TEST(Reference, TakesTheMemoryThatWasPlanned) {
+  const auto program = compiled(graphs::affine());
+  EXPECT_FALSE(program->memory().activations.has_value()) << "nothing has run";
+  for (const int64_t batch : {1, 2}) {
+    const Tensor x = Tensor::zeros(DType::kF32, {batch, 2});
+    run(*program, x, {batch, 2});
+    const auto bound = bind_dimensions(graphs::affine(), {{"batch", batch}});
+    ASSERT_TRUE(bound.ok()) << bound.error().text();
+    const auto plan = plan_memory(*bound);
+    ASSERT_TRUE(plan.ok()) << plan.error().text();
+    EXPECT_EQ(program->memory().activations, Bytes{plan->peak.activations + plan->peak.workspace});
+    EXPECT_EQ(program->memory().parameters, Bytes{plan->peak.parameters});
+  }
 }
 
 TEST(Reference, LeavesGivenWeightsUntouched) {
