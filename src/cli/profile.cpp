@@ -9,8 +9,10 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/network.h"
+#include "cli/numbers.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/profile_memory.h"
 #include "cli/rows.h"
 #include "graph/count.h"
 #include "graph/passes/passes.h"
@@ -177,6 +179,8 @@ int run_profile(const Invocation& invocation) {
   Json rows = Json::array();
   if (!invocation.has("--per-node")) {
     rows.push_back(total_row(profiled, total));
+    add_memory(rows.back(), invocation, profiled.graph,
+               [](const Invocation& other) { return open(other).graph; });
     print_rows(invocation, "profile", "", rows);
     return kExitDone;
   }
@@ -208,6 +212,13 @@ Command profile_command() {
                      .doc = "one row an operator",
                      .default_text = "",
                      .choices = {}});
+  options.push_back({.name = "--memory",
+                     .kind = OptionKind::kValue,
+                     .value_name = "BYTES",
+                     .doc = "also the largest batch whose peak fits",
+                     .default_text = "",
+                     .choices = {},
+                     .number = whole(1, int64_t{1} << 50)});
   options.push_back(format_option());
   return {.name = "profile",
           .summary = "counts what a network computes and moves; runs nothing",

@@ -42,8 +42,10 @@ Result<Profiled> open_profiled(const Case& wanted, const Plan& plan) {
     profiled.item = subject.item;
   }
   profiled.batch = std::max<int64_t>(profiled.batch, 1);
-  ASSAY_ASSIGN(const Graph bound, bind_dimensions(graph, {{"batch", profiled.batch}}));
-  ASSAY_ASSIGN(profiled.graph, apply_precision(bound, plan.precision));
+  if (!is_onnx_file(wanted.get("model"))) {  // a file's graph is bound to its batch already
+    ASSAY_ASSIGN(graph, bind_dimensions(graph, {{"batch", profiled.batch}}));
+  }
+  ASSAY_ASSIGN(profiled.graph, apply_precision(graph, plan.precision));
   return profiled;
 }
 

@@ -150,6 +150,31 @@ TEST_F(CommandsTest, ProfilesNodesThatAddUp) {
   EXPECT_NEAR(flops, total["flops"].get<double>(), 1e-9 * flops);
 }
 
+TEST_F(CommandsTest, ProfilesMemoryByPurpose) {
+  const Json row = rows({"profile", "resnet", "--batch", "4"}).at(0);
+  double purposes = 0;
+  for (const char* purpose : {"parameter", "state", "constant", "input", "activation", "workspace"})
+    purposes += row["peak_" + std::string(purpose) + "_bytes"].get<double>();
+  EXPECT_EQ(purposes, row["peak_bytes"].get<double>());
+  EXPECT_EQ(row["missing"]["largest_batch"], "no --memory was given");
+}
+
+TEST_F(CommandsTest, ProfileFindsTheLargestBatchThatFits) {
+  const Json fit = rows({"profile", "resnet", "--memory", "400000000"}).at(0);
+  const auto batch = fit["largest_batch"].get<int64_t>();
+  const auto peak = [this](int64_t items) {
+    return rows({"profile", "resnet", "--batch", std::to_string(items)})
+        .at(0)["peak_bytes"]
+        .get<int64_t>();
+  };
+  EXPECT_LE(peak(batch), 400'000'000);
+  EXPECT_GT(peak(batch + 1), 400'000'000);
+  const Json none = rows({"profile", "resnet", "--memory", "1000"}).at(0);
+  EXPECT_THAT(none["missing"]["largest_batch"].get<std::string>(), HasSubstr("a batch of 1 needs"));
+  const Json bound = rows({"profile", "resnet", "--memory", "9999", "--bind", "batch=2"}).at(0);
+  EXPECT_THAT(bound["missing"]["largest_batch"].get<std::string>(), HasSubstr("--bind"));
+}
+
 TEST_F(CommandsTest, ProfileRefusesWhatItCannotRead) {
   const Finished file = run({"profile", "net.onnx"});
   EXPECT_EQ(file.code, 2);
