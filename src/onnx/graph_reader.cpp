@@ -30,7 +30,8 @@ struct Reading {
 
 // An outer value that subgraphs use: a copy of the constant, or an input of its type.
 struct Capture {
-  std::string_view name;
+  std::string_view name;  // in scopes
+  std::string shown;      // of the outer value
   TensorType type;
   const Tensor* constant = nullptr;
 };
@@ -48,7 +49,14 @@ class GraphReader {
       : reading_(reading),
         record_(record),
         builder_(std::string(record.name)),
-        nodes_(builder_, reading.model.opsets, reading.unknown, declared_) {}
+        nodes_(builder_, reading.model.opsets, reading.unknown, declared_) {
+    for (const ValueRecord& input : record.inputs) reserved_.insert(input.name);
+    for (const ValueRecord& output : record.outputs) reserved_.insert(output.name);
+    for (const auto& [name, tensor] : held_tensors(record)) reserved_.insert(name);
+    for (const NodeRecord& node : record.nodes) {
+      reserved_.insert(node.outputs.begin(), node.outputs.end());
+    }
+  }
 
   Result<Graph> read() {
     const Roles roles(record_);
@@ -76,9 +84,9 @@ class GraphReader {
     }
     for (const Capture& capture : captures) {
       if (capture.constant != nullptr) {
-        values_[capture.name] = builder_.constant(std::string(capture.name), *capture.constant);
+        values_[capture.name] = builder_.constant(capture.shown, *capture.constant);
       } else {
-        values_[capture.name] = builder_.input(unique(capture.name), capture.type);
+        values_[capture.name] = builder_.input(foreign_name(capture.shown), capture.type);
       }
     }
     return finish();
@@ -88,6 +96,13 @@ class GraphReader {
   std::string unique(std::string_view name) const {
     std::string wanted(name);
     while (builder_.has_name(wanted)) wanted += "_";
+    return wanted;
+  }
+
+  // For a value that the graph takes from elsewhere: none of the names that the file gives here.
+  std::string foreign_name(std::string_view name) const {
+    std::string wanted(name);
+    while (builder_.has_name(wanted) || reserved_.contains(wanted)) wanted += "_";
     return wanted;
   }
 
@@ -165,14 +180,14 @@ class GraphReader {
     for (const NodeRecord& node : graph.nodes) {
       for (const GraphRecord* body : subgraphs(node)) {
         for (const auto& [name, record] : held_tensors(*body)) {
-          if (roles.of(*record, name) != Role::kParameter) continue;
+          if (name.empty() || roles.of(*record, name) != Role::kParameter) continue;
           auto tensor = tensor_of(*record, reading_.origin);
           if (!tensor.ok()) return located(tensor.error(), "tensor " + in_quotes(name));
           // No name of a value begins like this: keys and names share the scope.
           const std::string& key = reading_.keys.emplace_back(
               '\0' + std::to_string(reading_.keys.size()) + std::string(name));
           reading_.hoisted.emplace(record, key);
-          values_[key] = add_tensor(name, *std::move(tensor), Role::kParameter);
+          values_[key] = add_tensor(foreign_name(name), *std::move(tensor), Role::kParameter);
         }
         ASSAY_TRY(hoist(*body, roles));
       }
@@ -262,7 +277,8 @@ class GraphReader {
     int64_t passed = 0;
     for (const std::string_view name : captured_names(node, reading_.hoisted)) {
       const ValueId id = values_.at(name);
-      captures.push_back({name, builder_.type(id), builder_.peek().constant_data(id)});
+      captures.push_back({name, builder_.peek().value(id).name, builder_.type(id),
+                          builder_.peek().constant_data(id)});
       if (captures.back().constant != nullptr) continue;
       inputs.push_back(id);
       ++passed;
@@ -300,6 +316,7 @@ class GraphReader {
   NodeReader nodes_;
   std::unordered_map<std::string_view, ValueId> values_;
   std::unordered_set<std::string_view> initialized_;
+  std::unordered_set<std::string_view> reserved_;  // names that the file defines in this graph
   std::vector<std::pair<std::string_view, std::string_view>> aliases_;  // name, key
 };
 

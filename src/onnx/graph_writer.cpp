@@ -53,8 +53,17 @@ std::string_view bytes_of(const Tensor& tensor) {
 // In inference the gradient is nobody's concern.
 bool is_identity(const OpEntry& op) { return op.domain == "assay" && op.type == "StopGradient"; }
 
+bool has_subgraphs(const Node& node) {
+  return std::ranges::any_of(node.attributes.items(), [](const auto& item) {
+    return std::holds_alternative<std::shared_ptr<const Graph>>(item.second);
+  });
+}
+
+// Only the reader sets it, beside subgraphs; elsewhere it is an attribute like any other.
 int64_t captures_of(const Node& node) {
-  return node.attributes.has("captures") ? node.attributes.integer("captures") : 0;
+  return has_subgraphs(node) && node.attributes.has("captures")
+             ? node.attributes.integer("captures")
+             : 0;
 }
 
 }  // namespace
@@ -170,7 +179,7 @@ Result<void> GraphWriter::node(const Graph& graph, const Node& node, const Names
   message.add_string(3, node.name);
   message.add_string(4, identity ? "Identity" : node.op->type);
   for (const auto& [key, value] : node.attributes.items()) {
-    if (key == "captures") continue;
+    if (key == "captures" && has_subgraphs(node)) continue;
     auto written = attribute(key, value, captured, message);
     if (written.ok()) continue;
     Error error = std::move(written).error();

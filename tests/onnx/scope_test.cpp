@@ -56,8 +56,9 @@ TEST(Subgraphs, CapturedValuesBecomeInputsOfTheNodeAndOfEverySubgraph) {
   ASSERT_EQ(node.inputs.size(), 4U);  // c; x, w and the hoisted weight
   EXPECT_EQ(graph.value(node.inputs[1]).name, "x");
   EXPECT_EQ(graph.value(node.inputs[2]).name, "w");
-  EXPECT_EQ(inputs_of(branch(graph, "then_branch")), inputs_of(branch(graph, "else_branch")));
-  EXPECT_EQ(branch(graph, "then_branch").inputs().size(), 3U);
+  // The weight that the else branch holds itself has another name there.
+  EXPECT_THAT(inputs_of(branch(graph, "then_branch")), testing::ElementsAre("x", "w", "own"));
+  EXPECT_THAT(inputs_of(branch(graph, "else_branch")), testing::ElementsAre("x", "w", "own_"));
 }
 
 TEST(Subgraphs, OuterConstantsAreCopiedIn) {
@@ -77,6 +78,38 @@ TEST(Subgraphs, ShapesInsideFollowFromOutside) {
   const Graph graph = read_branches();
   const Graph& body = branch(graph, "then_branch");
   EXPECT_EQ(body.value(body.outputs()[0]).type.text(), "f32[2]");
+}
+
+// Names inside and outside a subgraph may be the same without meaning the same.
+TEST(Subgraphs, WeightsInsideMayHaveTheNamesOfValuesOutside) {
+  for (const char* name : {"x", "y", "c", "o"}) {
+    GraphBytes body("body");
+    body.initializer(tensor_bytes(name, kFloat, {2}, floats({3, 4})))
+        .node("Mul", {name, name}, {"b"})
+        .output("b", kFloat, {2});
+    GraphBytes graph;
+    graph.input("c", kBool, {})
+        .input("x", kFloat, {2})
+        .node("Choose", {"c"}, {"o"}, {graph_attribute("body", body.bytes())}, "", "com.example")
+        .node("Add", {"o", "x"}, {"y"})
+        .output("y", kFloat, {2});
+    const auto read = parse_onnx(model_bytes(graph), "test.onnx");
+    ASSERT_TRUE(read.ok()) << read.error().text();
+    EXPECT_EQ(inputs_of(*read), (std::vector<std::string>{"c", "x"}));
+    EXPECT_EQ(read->value(read->outputs()[0]).name, "y");
+    ASSERT_EQ(read->parameters().size(), 1U);
+    EXPECT_EQ(read->value(read->parameters()[0].value).name, std::string(name) + "_");
+  }
+}
+
+TEST(Subgraphs, AWeightInsideWithoutANameIsAnError) {
+  GraphBytes body("body");
+  body.initializer(tensor_bytes("", kFloat, {2}, floats({3, 4}))).output("x", kFloat, {2});
+  GraphBytes graph;
+  graph.input("x", kFloat, {2})
+      .node("Choose", {"x"}, {"y"}, {graph_attribute("body", body.bytes())}, "", "com.example")
+      .output("y", kFloat, {2});
+  EXPECT_FALSE(parse_onnx(model_bytes(graph), "test.onnx").ok());
 }
 
 TEST(Subgraphs, NestedOnesPassValuesThrough) {

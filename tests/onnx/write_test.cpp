@@ -103,6 +103,17 @@ TEST(WriteOnnx, TrainingGraphsAreRefused) {
   EXPECT_THAT(bytes.error().text(), HasSubstr("state 'count'"));
 }
 
+TEST(WriteOnnx, AFilesOwnAttributeCapturesIsKeptAndMeansNothing) {
+  onnx::GraphBytes graph;
+  graph.input("x", 1, {2})
+      .node("Apply", {"x"}, {"y"}, {onnx::text_attribute("captures", "many")}, "", "com.example")
+      .node("Apply", {"y"}, {"z"}, {onnx::int_attribute("captures", 99)}, "", "com.example")
+      .output("z", 1, {2});
+  const auto read = parse_onnx(onnx::model_bytes(graph), "test.onnx");
+  ASSERT_TRUE(read.ok()) << read.error().text();
+  EXPECT_EQ(canonical_text(again(*read)), canonical_text(*read));
+}
+
 TEST(WriteOnnx, SubgraphsReferToOuterValuesAgain) {
   onnx::GraphBytes body("body");
   body.node("Add", {"x", "w"}, {"t"}).output("t", 1, {2});
