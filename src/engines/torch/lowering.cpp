@@ -150,10 +150,12 @@ std::vector<ValueUse> value_uses(const Graph& graph, bool training) {
 
 Result<Step> lower_node(const Graph& graph, uint32_t node, const std::vector<ValueUse>& uses,
                         const LowerOptions& options) {
+  const OpEntry& op = *graph.nodes()[node].op;
   const LowerEntry* entry = lowering_table().find(graph.nodes()[node]);
-  if (entry == nullptr) {
+  // An operator that only a file knows has no checked attributes.
+  if (entry == nullptr || op_table().find(op.domain, op.type) != &op) {
     return Lowering::unsupported("the torch engine has no lowering for " +
-                                 full_type(*graph.nodes()[node].op));
+                                 full_type(op));
   }
   Result<Step> step = entry->lower(Lowering(graph, node, uses, options));
   if (step.ok() && step->kernel.empty()) step->kernel = entry->kernel;
