@@ -154,8 +154,7 @@ Result<Step> lower_node(const Graph& graph, uint32_t node, const std::vector<Val
   const LowerEntry* entry = lowering_table().find(graph.nodes()[node]);
   // An operator that only a file knows has no checked attributes.
   if (entry == nullptr || op_table().find(op.domain, op.type) != &op) {
-    return Lowering::unsupported("the torch engine has no lowering for " +
-                                 full_type(op));
+    return Lowering::unsupported("the torch engine has no lowering for " + full_type(op));
   }
   Result<Step> step = entry->lower(Lowering(graph, node, uses, options));
   if (step.ok() && step->kernel.empty()) step->kernel = entry->kernel;
