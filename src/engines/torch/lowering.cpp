@@ -153,7 +153,7 @@ Result<Step> lower_node(const Graph& graph, uint32_t node, const std::vector<Val
   const OpEntry& op = *graph.nodes()[node].op;
   const LowerEntry* entry = lowering_table().find(graph.nodes()[node]);
   // An operator that only a file knows has no checked attributes.
-  if (entry == nullptr || op_table().find(op.domain, op.type) != &op) {
+  if (entry == nullptr || op_table().find(op.domain, op.type) == nullptr) {
     return Lowering::unsupported("the torch engine has no lowering for " + full_type(op));
   }
   Result<Step> step = entry->lower(Lowering(graph, node, uses, options));
