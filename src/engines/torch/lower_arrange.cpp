@@ -163,9 +163,10 @@ void run_cast_like(const Step& step, at::Tensor* registers) {
   step.out(registers) = step.in(registers, 0).to(step.in(registers, 1).scalar_type());
 }
 Result<Step> lower_cast_like(const Lowering& lowering) {
-  if (!scalar_type(lowering.output_type().dtype)) {
-    return Lowering::unsupported("libtorch has no element type " +
-                                 std::string(dtype_name(lowering.output_type().dtype)));
+  const DType target = lowering.output_type().dtype;
+  if (!scalar_type(target) || (dtype_bits(target) == 8 && is_floating(target))) {
+    return Lowering::unsupported("libtorch has no element type " + std::string(dtype_name(target)) +
+                                 " that rounds as ONNX does");
   }
   return lowering.step(run_cast_like, "aten::_to_copy");
 }

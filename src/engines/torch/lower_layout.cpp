@@ -33,6 +33,10 @@ void run_cast(const Step& step, at::Tensor* registers) {
 Result<Step> lower_cast(const Lowering& lowering) {
   const DType target = lowering.output_type().dtype;
   const auto type = scalar_type(target);
+  if (dtype_bits(target) == 8 && is_floating(target)) {
+    return Lowering::unsupported("libtorch's casts to " + std::string(dtype_name(target)) +
+                                 " do not saturate as ONNX's do");
+  }
   if (!type) {
     return Lowering::unsupported("libtorch has no element type " + std::string(dtype_name(target)));
   }

@@ -80,6 +80,7 @@ Result<Step> lower_selu(const Lowering& lowering) {
                             Numbers{number(lowering, "alpha"), number(lowering, "gamma")});
 }
 Result<Step> lower_shrink(const Lowering& lowering) {
+  if (!is_floating(lowering.type(0).dtype)) return Lowering::unsupported("Shrink of integers");
   return lowering.step_with(run_numbered<shrink>, "",
                             Numbers{number(lowering, "lambd"), number(lowering, "bias")});
 }

@@ -34,8 +34,10 @@ void run_reduce(const Step& step, at::Tensor* registers) {
   step.out(registers) = kFunction(step.in(registers, 0), data.axes, data.keep);
 }
 
-void run_identity(const Step& step, at::Tensor* registers) {
-  step.out(registers) = step.in(registers, 0);
+// No axis: every element is reduced by itself (ReduceL1 is still its magnitude).
+template <ReduceFunction kFunction>
+void run_each(const Step& step, at::Tensor* registers) {
+  step.out(registers) = kFunction(step.in(registers, 0).unsqueeze(-1), {-1}, false);
 }
 
 template <ReduceFunction kFunction>
@@ -50,7 +52,7 @@ Result<Step> lower_reduce(const Lowering& lowering) {
   }
   if (data.axes.empty()) {
     if (attributes.has("noop_with_empty_axes") && attributes.integer("noop_with_empty_axes") != 0) {
-      return lowering.step(run_identity, "");
+      return lowering.step(run_each<kFunction>, "");
     }
     ASSAY_ASSIGN(const int64_t rank, lowering.rank(0));
     data.axes.resize(static_cast<size_t>(rank));

@@ -14,10 +14,10 @@
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/scatter.h>
 #include <ATen/ops/scatter_reduce.h>
+#include <ATen/ops/sort.h>
 #include <ATen/ops/sub.h>
 #include <ATen/ops/sum.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/topk.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -164,24 +164,23 @@ struct TopKData {
   IntegerInput count;
   int64_t axis = -1;
   bool largest = true;
-  bool sorted = true;
 };
 
 void run_top_k(const Step& step, at::Tensor* registers) {
   const auto& data = step.as<TopKData>();
   const int64_t count = data.count.values(step, registers).at(0);
+  // at::topk leaves open which of equal elements it takes; ONNX takes the first.
   auto [values, places] =
-      at::topk(step.in(registers, 0), count, data.axis, data.largest, data.sorted);
-  step.set(registers, 0, std::move(values));
-  step.set(registers, 1, std::move(places));
+      at::sort(step.in(registers, 0), /*stable=*/true, data.axis, /*descending=*/data.largest);
+  step.set(registers, 0, values.narrow(data.axis, 0, count));
+  step.set(registers, 1, places.narrow(data.axis, 0, count));
 }
 
 Result<Step> lower_top_k(const Lowering& lowering) {
   const Attributes& attributes = lowering.attributes();
-  return lowering.step_with(
-      run_top_k, "aten::topk",
-      TopKData{lowering.integer_input(1), attributes.integer("axis"),
-               attributes.integer("largest") != 0, attributes.integer("sorted") != 0});
+  return lowering.step_with(run_top_k, "aten::sort",
+                            TopKData{lowering.integer_input(1), attributes.integer("axis"),
+                                     attributes.integer("largest") != 0});
 }
 
 // Position t of a sequence of length n shows position n - 1 - t, beyond n itself.
@@ -213,7 +212,7 @@ void add_scatter_lowerings(LoweringTable& table) {
   table.add("ScatterND", lower_scatter_nd);
   table.add("NonZero", lower_non_zero, OutputMemory::kOwn);
   table.add("Compress", lower_compress, OutputMemory::kOwn);
-  table.add("TopK", lower_top_k, OutputMemory::kOwn);
+  table.add("TopK", lower_top_k);
   table.add("ReverseSequence", lower_reverse_sequence, OutputMemory::kOwn);
 }
 
