@@ -3,6 +3,7 @@
 // The parts of a backward pass that have a kernel of their own in every framework, so that an
 // engine runs them as one: assay.ReluGradient, GeluGradient, SoftmaxGradient, LogSoftmaxGradient,
 // NegativeLogLikelihoodGradient. The gradient that arrives is always input 0.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -17,9 +18,11 @@ namespace {
 Result<Types> infer_backward(const InferContext& context) {
   ASSAY_TRY(expect_floating(context, 0));
   ASSAY_TRY(expect_same_dtype(context, 0, 1));
-  if (!context.type(0).shape) return Types{context.type(1)};
-  if (context.type(1).shape) ASSAY_TRY(broadcast(*context.type(0).shape, *context.type(1).shape));
-  return Types{context.type(0)};
+  ASSAY_TRY(expect_same_shape(context, 0, 1));
+  if (context.attributes.has("axis") && context.type(0).shape) {
+    ASSAY_TRY(normalized_axis(context.attributes.integer("axis"), context.type(0).shape->rank()));
+  }
+  return Types{context.type(0).shape ? context.type(0) : context.type(1)};
 }
 
 template <int flops, int transcendentals>
@@ -99,7 +102,18 @@ Result<Types> infer_likelihood(const InferContext& context) {
   ASSAY_TRY(expect_same_dtype(context, 1, 0));
   ASSAY_TRY(expect_dtype(context, 2, {DType::kI32, DType::kI64}));
   ASSAY_TRY(expect_same_dtype(context, 1, 3));
-  return Types{context.type(1)};
+  const bool each = context.attributes.string("reduction") == "none";
+  ASSAY_TRY(each ? expect_same_shape(context, 0, 2) : expect_rank(context, 0, 0));
+  const TensorType& scores = context.type(1);
+  if (!scores.shape) return Types{scores};
+  if (scores.shape->rank() < 2) {
+    return invalid("input 1 has shape " + scores.shape->text() + ", not [N, C, ...]");
+  }
+  ASSAY_TRY(expect_vector(context, 3, (*scores.shape)[1], "weights"));
+  if (context.type(2).shape) {
+    ASSAY_TRY(expect_labels_fit(*scores.shape, *context.type(2).shape));
+  }
+  return Types{scores};
 }
 
 // It is mostly zeros: one value a label is computed.

@@ -4,6 +4,7 @@
 // under one mean:  dx = inverse (g - mean of g - xhat mean of (g xhat)),  g = dy scale
 // (Ioffe and Szegedy 2015, "Batch normalization", section 3). Inputs: dy, x, mean, inverse standard
 // deviation, scale; outputs: the gradients of x, scale and bias.
+#include <algorithm>
 #include <cmath>
 
 #include "graph/ops/families.h"
@@ -13,14 +14,51 @@
 namespace assay {
 namespace {
 
-Result<Types> infer_norm_gradient(const InferContext& context) {
+Result<void> check_operands(const InferContext& context) {
   ASSAY_TRY(expect_floating(context, 1));
   ASSAY_TRY(expect_same_dtype(context, 1, 0));
-  ASSAY_TRY(expect_floating(context, 4));
-  const TensorType& dy = context.type(0);
+  for (size_t i = 2; i < 5; ++i) ASSAY_TRY(expect_floating(context, i));
+  return expect_same_shape(context, 0, 1);
+}
+
+Result<Types> infer_batch_norm_gradient(const InferContext& context) {
+  ASSAY_TRY(check_operands(context));
   const TensorType& x = context.type(1);
-  if (dy.shape && x.shape && dy.shape->rank() != x.shape->rank()) {
-    return invalid("dy of shape " + dy.shape->text() + " where x has " + x.shape->text());
+  Dim channels;
+  if (x.shape) {
+    if (x.shape->rank() < 2) {
+      return invalid("input 1 has shape " + x.shape->text() + ", not [N, C, ...]");
+    }
+    channels = (*x.shape)[1];
+  }
+  constexpr std::string_view kNames[] = {"", "", "mean", "inverse deviation", "scale"};
+  for (size_t i = 2; i < 5; ++i) ASSAY_TRY(expect_vector(context, i, channels, kNames[i]));
+  return Types{x, context.type(4), context.type(4)};
+}
+
+// One mean for every row: the axes from `axis` on are 1.
+Result<Types> infer_layer_norm_gradient(const InferContext& context) {
+  ASSAY_TRY(check_operands(context));
+  ASSAY_TRY(expect_same_shape(context, 2, 3));
+  const TensorType& x = context.type(1);
+  if (!x.shape) return Types{x, context.type(4), context.type(4)};
+  ASSAY_ASSIGN(const size_t axis,
+               normalized_axis(context.attributes.integer("axis"), x.shape->rank()));
+  Shape rows = *x.shape;
+  for (size_t i = axis; i < rows.rank(); ++i) rows[i] = 1;
+  const auto& mean = context.type(2).shape;
+  if (mean && !std::ranges::equal(mean->dims(), rows.dims(), may_equal)) {
+    return invalid("input 2 (mean) has shape " + mean->text() + " where " + rows.text() +
+                   " is needed");
+  }
+  const auto& dims = x.shape->dims();
+  const Shape tail(std::vector<Dim>(dims.begin() + static_cast<ptrdiff_t>(axis), dims.end()));
+  if (const auto& scale = context.type(4).shape) {
+    const auto combined = broadcast(tail, *scale);
+    if (!combined.ok() || scale->rank() > tail.rank() || (tail.known() && *combined != tail)) {
+      return invalid("input 4 (scale) has shape " + scale->text() +
+                     ", which does not broadcast to " + tail.text());
+    }
   }
   return Types{x, context.type(4), context.type(4)};
 }
@@ -144,7 +182,7 @@ Result<void> kernel_layer_norm_gradient(const KernelContext& context) {
 }  // namespace
 
 void add_backward_norm_ops(OpTable& table) {
-  const auto add = [&](const char* type, std::vector<AttributeSpec> attributes,
+  const auto add = [&](const char* type, std::vector<AttributeSpec> attributes, InferFunction infer,
                        KernelFunction kernel) {
     table.add({.domain = "assay",
                .type = type,
@@ -152,12 +190,12 @@ void add_backward_norm_ops(OpTable& table) {
                .max_inputs = 5,
                .max_outputs = 3,
                .attributes = std::move(attributes),
-               .infer = infer_norm_gradient,
+               .infer = infer,
                .cost = cost_norm_gradient,
                .kernel = kernel});
   };
-  add("BatchNormGradient", {}, widen16<kernel_batch_norm_gradient>);
-  add("LayerNormGradient", {{"axis", AttributeType::kInt, int64_t{-1}}},
+  add("BatchNormGradient", {}, infer_batch_norm_gradient, widen16<kernel_batch_norm_gradient>);
+  add("LayerNormGradient", {{"axis", AttributeType::kInt, int64_t{-1}}}, infer_layer_norm_gradient,
       widen16<kernel_layer_norm_gradient>);
 }
 

@@ -42,6 +42,24 @@ Result<void> expect_same_dtype(const InferContext& context, size_t a, size_t b) 
                  std::string(dtype_name(context.type(b).dtype)));
 }
 
+Result<void> expect_same_shape(const InferContext& context, size_t a, size_t b) {
+  if (!context.has(a) || !context.has(b)) return {};
+  if (!context.type(a).shape || !context.type(b).shape) return {};
+  const Shape& left = *context.type(a).shape;
+  const Shape& right = *context.type(b).shape;
+  if (std::ranges::equal(left.dims(), right.dims(), may_equal)) return {};
+  return invalid("input " + std::to_string(a) + " has shape " + left.text() + " and input " +
+                 std::to_string(b) + " " + right.text() + " where they must be the same");
+}
+
+Result<void> expect_labels_fit(const Shape& scores, const Shape& labels) {
+  bool fits = labels.rank() + 1 == scores.rank() && may_equal(scores[0], labels[0]);
+  for (size_t i = 1; fits && i < labels.rank(); ++i) fits = may_equal(scores[i + 1], labels[i]);
+  if (fits) return {};
+  return invalid("labels of shape " + labels.text() + " do not fit scores of shape " +
+                 scores.text());
+}
+
 Result<void> expect_rank(const InferContext& context, size_t input, size_t rank) {
   if (!context.has(input) || !context.type(input).shape) return {};
   if (context.type(input).shape->rank() == rank) return {};

@@ -26,6 +26,10 @@ Result<void> expect_dtype(const InferContext& context, size_t input,
 Result<void> expect_floating(const InferContext& context, size_t input);
 // Inputs `a` and `b` have the same element type (when both are given).
 Result<void> expect_same_dtype(const InferContext& context, size_t a, size_t b);
+// Inputs `a` and `b` have the same shape, as far as both are known.
+Result<void> expect_same_shape(const InferContext& context, size_t a, size_t b);
+// Class labels [N, ...] beside scores [N, C, ...].
+Result<void> expect_labels_fit(const Shape& scores, const Shape& labels);
 // Input's rank is `rank` when it is known at all.
 Result<void> expect_rank(const InferContext& context, size_t input, size_t rank);
 // A vector whose length is `length`, when both are known.

@@ -113,6 +113,7 @@ struct SlicedWalk {
   bool empty = false;
   int64_t first = 0;
   Sizes strides;
+  Sizes counts;  // the slice's own shape
 };
 
 // `shape` is the whole tensor's; starts, ends, axes and steps are the inputs from `input` on.
@@ -123,11 +124,12 @@ Result<SlicedWalk> sliced_walk(const KernelContext& context, const Sizes& shape,
   ASSAY_ASSIGN(const auto steps, optional_integers(context, input + 3));
   ASSAY_ASSIGN(const SliceSpec spec,
                slice_spec(std::move(starts), std::move(ends), axes, steps, shape.size()));
-  SlicedWalk result{false, 0, packed_strides(shape)};
+  SlicedWalk result{false, 0, packed_strides(shape), shape};
   for (size_t i = 0; i < spec.axes.size(); ++i) {
     const size_t axis = spec.axes[i];
     const AxisSlice s = resolve_slice(shape[axis], spec.starts[i], spec.ends[i], spec.steps[i]);
     if (s.count == 0) result.empty = true;
+    result.counts[axis] = s.count;
     result.first += s.start * result.strides[axis];
     result.strides[axis] = s.count == 1 ? 0 : result.strides[axis] * s.step;
   }
@@ -161,6 +163,9 @@ Result<Types> infer_slice_gradient(const InferContext& context) {
 Result<void> kernel_slice_gradient(const KernelContext& context) {
   std::memset(context.outputs[0].data(), 0, static_cast<size_t>(context.outputs[0].bytes()));
   ASSAY_ASSIGN(const SlicedWalk sliced, sliced_walk(context, output_shape(context, 0), 2));
+  if (sliced.counts != input_shape(context, 0)) {
+    return invalid("input 0 does not have the shape of the slice");
+  }
   if (sliced.empty) return {};
   return dispatch_width(context.inputs[0]->dtype(), [&]<class T>() {
     const T* dy = input_data<T>(context, 0);

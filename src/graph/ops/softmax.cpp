@@ -74,14 +74,6 @@ Result<void> kernel_softmax(const KernelContext& context) {
   });
 }
 
-Result<void> check_labels(const Shape& scores, const Shape& labels) {
-  bool fits = labels.rank() + 1 == scores.rank() && may_equal(scores[0], labels[0]);
-  for (size_t i = 1; fits && i < labels.rank(); ++i) fits = may_equal(scores[i + 1], labels[i]);
-  if (fits) return {};
-  return invalid("labels of shape " + labels.text() + " do not fit scores of shape " +
-                 scores.text());
-}
-
 Result<Types> infer_loss(const InferContext& context) {
   ASSAY_TRY(expect_floating(context, 0));
   ASSAY_TRY(expect_dtype(context, 1, {DType::kI32, DType::kI64}));
@@ -96,7 +88,7 @@ Result<Types> infer_loss(const InferContext& context) {
     return invalid("input 0 has shape " + scores.shape->text() + ", not [N, C, ...]");
   }
   if (scores.shape && labels.shape) {
-    ASSAY_TRY(check_labels(*scores.shape, *labels.shape));
+    ASSAY_TRY(expect_labels_fit(*scores.shape, *labels.shape));
   }
   if (scores.shape) ASSAY_TRY(expect_vector(context, 2, (*scores.shape)[1], "weights"));
   TensorType loss(scores.dtype, Shape());
