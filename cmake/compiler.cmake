@@ -30,4 +30,6 @@ if(ASSAY_SANITIZE)
                                                  -fno-omit-frame-pointer)
   target_compile_options(assay_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(assay_options INTERFACE -fsanitize=${ASSAY_SANITIZE})
+  # Compiling is most of the time of a sanitizer run: no test computes for a second.
+  target_compile_options(assay_options INTERFACE -O0)
 endif()

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the load generator itself costs, against a system that answers at once: nanoseconds a query,
-// bytes a query, and how late server queries leave. The bars: twice the queries a second of
-// MLCommons LoadGen on one thread (bench/serve/loadgen.py measures it), 64 bytes a query, and 50 us
-// at the 99th percentile of 2,000 arrivals a second.
+// and how late server queries leave (the bar is 50 us at the 99th percentile of 2,000 arrivals a
+// second).
 #include <malloc.h>
 
 #include <algorithm>
