@@ -153,7 +153,9 @@ class GraphReader {
 
   // Initialisers and Constant nodes; without roles all are constants but what is hoisted.
   Result<void> read_initializers(const Roles* roles) {
-    for (const auto& [name, record] : held_tensors(record_)) {
+    for (const auto& held : held_tensors(record_)) {
+      const auto& name = held.first;  // a lambda below takes it; clang 14 cannot take bindings
+      const auto& record = held.second;
       if (const auto key = reading_.hoisted.find(record); key != reading_.hoisted.end()) {
         aliases_.emplace_back(name, key->second);
         continue;
@@ -196,8 +198,8 @@ class GraphReader {
   }
 
   Result<Graph> finish() {
-    for (const auto& [name, key] : aliases_) {
-      ASSAY_TRY(declare(name, [&, this] { return values_.at(key); }));
+    for (const auto& alias : aliases_) {
+      ASSAY_TRY(declare(alias.first, [&, this] { return values_.at(alias.second); }));
     }
     for (const ValueRecord& value : record_.values) declared_.emplace(value.name, &value);
     for (const ValueRecord& value : record_.outputs) declared_.emplace(value.name, &value);
