@@ -5,7 +5,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <source_location>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,8 +50,7 @@ class Detail {
 
  private:
   void write(std::string_view key, const Json& value, const char* event = kPoint,
-             LoadRemark::Kind kind = LoadRemark::Kind::kNote,
-             std::source_location from = std::source_location::current()) {
+             LoadRemark::Kind kind = LoadRemark::Kind::kNote, int source_line = __builtin_LINE()) {
     const Json line{{"key", key},
                     {"value", value},
                     {"time_ms", time_ms_},
@@ -62,7 +60,7 @@ class Detail {
                      {{"is_error", kind == LoadRemark::Kind::kError},
                       {"is_warning", kind == LoadRemark::Kind::kWarning},
                       {"file", "load_log.cpp"},
-                      {"line_no", from.line()},
+                      {"line_no", source_line},
                       {"pid", getpid()},
                       {"tid", gettid()}}}};
     out_ += ":::MLLOG ";

@@ -129,8 +129,8 @@ void TrainingLog::aborted() {
 }
 
 void TrainingLog::line(std::string_view event, std::string_view key, const Json& value,
-                       const Json& metadata, std::source_location from) {
-  Json where{{"file", "src/mlperf/training_log.cpp"}, {"lineno", from.line()}};
+                       const Json& metadata, int source_line) {
+  Json where{{"file", "src/mlperf/training_log.cpp"}, {"lineno", source_line}};
   if (metadata.is_object()) where.update(metadata);
   const Json record{{"namespace", ""},     {"time_ms", clock_->unix_time().count()},
                     {"event_type", event}, {"key", key},

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -46,8 +45,10 @@ class TrainingLog final : public TrainObserver {
  private:
   TrainingLog(WorkloadVariant variant, const Clock& clock);
   void open_block(double first_epoch);
+  // `source_line` is where the call stands, as mlperf-logging has it; clang 14 has no
+  // std::source_location over libstdc++.
   void line(std::string_view event, std::string_view key, const Json& value, const Json& metadata,
-            std::source_location from = std::source_location::current());
+            int source_line = __builtin_LINE());
 
   WorkloadVariant variant_;
   const Clock* clock_;

@@ -70,7 +70,9 @@ void write(const ReportData& data, Html& html) {
                      " different environments; results are grouped by environment.",
                  {{"class", "note"}});
   }
-  for (const auto& [id, environment] : data.environments) {
+  for (const auto& entry : data.environments) {
+    const auto& id = entry.first;  // clang 14 cannot take bindings into a lambda
+    const auto& environment = entry.second;
     const auto count = std::count_if(data.records.begin(), data.records.end(),
                                      [&](const Record& r) { return r.environment_id == id; });
     HtmlTable table{
