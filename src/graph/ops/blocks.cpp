@@ -133,7 +133,7 @@ Result<Types> infer_reverse_sequence(const InferContext& context) {
   ASSAY_TRY(expect_dtype(context, 1, {DType::kI64}));
   const int64_t batch = context.attributes.integer("batch_axis");
   const int64_t time = context.attributes.integer("time_axis");
-  if (batch + time != 1 || batch * time != 0) {
+  if (!(batch == 0 && time == 1) && !(batch == 1 && time == 0)) {
     return invalid("attributes 'batch_axis' and 'time_axis' must be 0 and 1 in some order");
   }
   const TensorType& x = context.type(0);
