@@ -10,7 +10,10 @@ function(assay_engine name)
     add_dependencies(program ${target})
   endif()
   target_link_libraries(${target} PRIVATE assay_options ${ARG_LINK} assay_engine)
-  target_link_options(${target} PRIVATE -Wl,-z,defs -Wl,--exclude-libs,ALL)
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  if(NOT ASSAY_SANITIZE)  # clang's sanitizers leave their symbols to the program
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
   set_target_properties(${target} PROPERTIES PREFIX "" SUFFIX ".so" OUTPUT_NAME ${name}
                                              LIBRARY_OUTPUT_DIRECTORY ${ARG_FOLDER})
   file(CONFIGURE OUTPUT ${ARG_FOLDER}/${name}.json
