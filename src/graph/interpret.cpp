@@ -55,7 +55,7 @@ Result<void> take_given(const Graph& graph, ValueId id, const Initializer& initi
     return Error{ErrorCode::kInvalid, "it has no data, only " + initializer.text(),
                  "parameter '" + graph.value(id).name + "'"};
   }
-  values[id] = initializer.given;
+  values[id] = initializer.given.aligned();  // a file's weights may lie anywhere
   return {};
 }
 

@@ -202,7 +202,8 @@ TEST_F(MeasuringTest, ADeviceThatIsNotHereIsNamed) {
                          "--format", "json"}))
                 .at(0)["status"],
             "unsupported");
-  const Finished nonsense = run({"infer", "image-classification", "--device", "toaster"});
+  const Finished nonsense =
+      run({"infer", "image-classification", "--engine", "reference", "--device", "toaster"});
   EXPECT_EQ(nonsense.code, 2);
   EXPECT_THAT(nonsense.err, HasSubstr("toaster"));
 }

@@ -245,7 +245,7 @@ TEST(DamagedOnnx, RandomBytesNeverDoMoreThanFail) {
   RandomStream random(RandomKey(7));
   for (int round = 0; round < 2000; ++round) {
     std::string bytes = "\x08\x07\x3a";
-    for (int i = 0; i < 60; ++i) bytes += static_cast<char>(random.uniform(0, 256));
+    for (int i = 0; i < 60; ++i) bytes += static_cast<char>(random.below(256));
     EXPECT_FALSE(parse_onnx(bytes, "test.onnx").ok());
   }
 }
