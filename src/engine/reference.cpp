@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 #include <map>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/json.h"
