@@ -35,18 +35,6 @@
 namespace assay::torch_engine {
 namespace {
 
-using BinaryFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&);
-
-template <BinaryFunction kFunction>
-void run_binary(const Step& step, at::Tensor* registers) {
-  step.out(registers) = kFunction(step.in(registers, 0), step.in(registers, 1));
-}
-
-template <BinaryFunction kFunction>
-Result<Step> lower_binary(const Lowering& lowering) {
-  return lowering.step(run_binary<kFunction>, "");
-}
-
 at::Tensor add(const at::Tensor& a, const at::Tensor& b) { return at::add(a, b); }
 at::Tensor sub(const at::Tensor& a, const at::Tensor& b) { return at::sub(a, b); }
 

@@ -106,17 +106,6 @@ Result<Step> lower_is_inf(const Lowering& lowering) {
                                        lowering.attributes().integer("detect_negative") != 0});
 }
 
-using BinaryFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&);
-
-template <BinaryFunction kFunction>
-void run_binary(const Step& step, at::Tensor* registers) {
-  step.out(registers) = kFunction(step.in(registers, 0), step.in(registers, 1));
-}
-template <BinaryFunction kFunction>
-Result<Step> lower_binary(const Lowering& lowering) {
-  return lowering.step(run_binary<kFunction>, "");
-}
-
 at::Tensor bit_and(const at::Tensor& a, const at::Tensor& b) { return at::bitwise_and(a, b); }
 at::Tensor bit_or(const at::Tensor& a, const at::Tensor& b) { return at::bitwise_or(a, b); }
 at::Tensor bit_xor(const at::Tensor& a, const at::Tensor& b) { return at::bitwise_xor(a, b); }

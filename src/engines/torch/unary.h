@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lowering of operators that are one libtorch function of one tensor.
+// Lowering of operators that are one libtorch function of one tensor, or of two.
 #pragma once
 
 #include "engines/torch/lowering.h"
@@ -37,6 +37,18 @@ Result<Step> lower_unary(const Lowering& lowering) {
 template <UnaryFunction kFunction>
 Result<Step> lower_unary_out(const Lowering& lowering) {
   return lowering.step(run_unary<kFunction>, "");
+}
+
+using BinaryFunction = at::Tensor (*)(const at::Tensor&, const at::Tensor&);
+
+template <BinaryFunction kFunction>
+void run_binary(const Step& step, at::Tensor* registers) {
+  step.out(registers) = kFunction(step.in(registers, 0), step.in(registers, 1));
+}
+
+template <BinaryFunction kFunction>
+Result<Step> lower_binary(const Lowering& lowering) {
+  return lowering.step(run_binary<kFunction>, "");
 }
 
 }  // namespace assay::torch_engine
